@@ -1,0 +1,113 @@
+//! What the gate asks of a model: the loss of one record, and its gradient.
+//!
+//! This is the trait to implement for a model of your own. `loss` and `gradient` are enough; the sums are
+//! there for models that can do a whole batch faster than one record at a time.
+
+/// A node's records, by number. `Vec<R>` is one; [`Model::Data`] says which kind a model reads.
+pub trait Data: Send + Sync {
+    /// How many records there are.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<R: Send + Sync> Data for Vec<R> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Which records of a node: a contiguous run of them, or a list.
+#[derive(Clone, Copy, Debug)]
+pub enum Records<'a> {
+    /// Records `start..end`.
+    Run(usize, usize),
+    /// These records, in this order.
+    List(&'a [u32]),
+}
+
+impl Records<'_> {
+    /// Calls `visit` on each record's number, in order.
+    pub fn each(self, mut visit: impl FnMut(usize)) {
+        match self {
+            Records::Run(start, end) => (start..end).for_each(visit),
+            Records::List(list) => list.iter().for_each(|r| visit(*r as usize)),
+        }
+    }
+
+    /// How many records.
+    pub fn len(self) -> usize {
+        match self {
+            Records::Run(start, end) => end - start,
+            Records::List(list) => list.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A model with `dimension()` parameters `x` and a loss ℓ(x; record), summed over records.
+///
+/// Implementations must be pure: the same `x` and record give the same bits. They see one record (or a sum)
+/// at a time and nothing of sampling, clipping or noise, which the gate does.
+pub trait Model: Send + Sync {
+    /// The records this model reads.
+    type Data: Data;
+
+    /// How many parameters there are.
+    fn dimension(&self) -> usize;
+
+    /// ℓ(x; record).
+    fn loss(&self, x: &[f64], data: &Self::Data, record: usize) -> f64;
+
+    /// ∇ℓ(x; record), written over `gradient` (whose length is `dimension()`).
+    fn gradient(&self, x: &[f64], data: &Self::Data, record: usize, gradient: &mut [f64]);
+
+    /// Whether the model's prediction for `record` is right; `None` where that has no meaning.
+    fn correct(&self, _x: &[f64], _data: &Self::Data, _record: usize) -> Option<bool> {
+        None
+    }
+
+    /// Adds Σ ∇ℓ(x; record) to `sum`. Override it when a batch can be done faster than record by record.
+    fn add_gradients(&self, x: &[f64], data: &Self::Data, records: Records<'_>, sum: &mut [f64]) {
+        let mut gradient = vec![0.0; self.dimension()];
+        records.each(|r| {
+            self.gradient(x, data, r, &mut gradient);
+            sum.iter_mut().zip(&gradient).for_each(|(s, g)| *s += g);
+        });
+    }
+
+    /// Σ ℓ(x; record). Override it when a batch can be done faster than record by record.
+    fn sum_losses(&self, x: &[f64], data: &Self::Data, records: Records<'_>) -> f64 {
+        let mut sum = 0.0;
+        records.each(|r| sum += self.loss(x, data, r));
+        sum
+    }
+}
+
+impl<D: Data> Model for Box<dyn Model<Data = D>> {
+    type Data = D;
+    fn dimension(&self) -> usize {
+        (**self).dimension()
+    }
+    fn loss(&self, x: &[f64], data: &D, record: usize) -> f64 {
+        (**self).loss(x, data, record)
+    }
+    fn gradient(&self, x: &[f64], data: &D, record: usize, gradient: &mut [f64]) {
+        (**self).gradient(x, data, record, gradient);
+    }
+    fn correct(&self, x: &[f64], data: &D, record: usize) -> Option<bool> {
+        (**self).correct(x, data, record)
+    }
+    fn add_gradients(&self, x: &[f64], data: &D, records: Records<'_>, sum: &mut [f64]) {
+        (**self).add_gradients(x, data, records, sum);
+    }
+    fn sum_losses(&self, x: &[f64], data: &D, records: Records<'_>) -> f64 {
+        (**self).sum_losses(x, data, records)
+    }
+}
