@@ -1,7 +1,44 @@
 //! THE GATE: the only place where private records are read.
+//!
+//! ```text
+//! Shard → [ Gate: batch → per-record gradient → clip → exact sum → charge → noise ] → Released
+//! ```
+//!
+//! A node's records are sealed in a [`Shard`] and nothing but the [`Gate`] reads them. A method asks a
+//! [`Query`]; the gate samples, clips, sums on a public integer grid, charges the [`Ledger`] and only then
+//! draws noise. What comes out is a [`Released`] value: [`Noised`] if it went through the mechanism,
+//! [`Exposed`] if not. The two cannot be mixed and only `Noised` values can be turned into bytes for a
+//! neighbour.
+//!
+//! What never happens here: input or output, clocks, a sensitivity typed in by hand, a release before its
+//! charge, a division by the realised batch size.
+#![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod clip;
+pub mod gate;
+pub mod grid;
+pub mod ledger;
+pub mod measure;
 pub mod model;
+pub mod noise;
+pub mod protection;
+pub mod query;
+pub mod released;
+pub mod sampling;
+pub mod shard;
+pub mod start;
 pub mod streams;
 
+pub use clip::Clip;
+pub use gate::{Answer, Diagnostics, Gate, GateError, OpenRules, PrivateRules};
+pub use ledger::{Ledger, LedgerError};
+pub use measure::Measurement;
 pub use model::{Data, Model, Records};
+pub use protection::{Exposed, Noised, Protection};
+pub use query::{Batch, Query};
+pub use released::{DecodeError, Released};
+pub use sampling::{Batches, Sampling, SamplingError};
+pub use shard::{Shard, ShardError};
+pub use start::{Start, StartError};
 pub use streams::{Origin, Purpose, Secret, Stream};

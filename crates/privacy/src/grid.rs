@@ -1,0 +1,56 @@
+//! The public grid on which clipped records are added up exactly.
+//!
+//! Each record's clipped contribution is rounded to multiples of a power of two and the multiples are added
+//! as integers. Integer addition has no rounding and no order: the sum is the same for any number of threads,
+//! and its sensitivity is a theorem rather than a hope about floating point.
+
+/// Steps of the grid in the sensitivity scale: between 2³¹ and 2³².
+const STEPS_LOG2: i32 = 32;
+
+/// A grid of spacing 2^k.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid {
+    spacing: f64,
+    inverse: f64,
+}
+
+impl Grid {
+    /// The grid for contributions of norm at most `scale` (positive, from 1e-100 to 1e100).
+    pub(crate) fn for_scale(scale: f64) -> Self {
+        let exponent = scale.log2().ceil() as i32 - STEPS_LOG2;
+        Self { spacing: 2.0_f64.powi(exponent), inverse: 2.0_f64.powi(-exponent) }
+    }
+
+    /// The distance between neighbouring grid points.
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
+    /// The nearest multiple of the spacing, ties to even. `as` saturates, so no value can panic.
+    #[inline]
+    pub(crate) fn round(&self, value: f64) -> i64 {
+        (value * self.inverse).round_ties_even() as i64
+    }
+
+    /// The real number behind a multiple.
+    #[inline]
+    pub(crate) fn value(&self, steps: i64) -> f64 {
+        steps as f64 * self.spacing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spacing_is_a_power_of_two_and_resolves_the_scale() {
+        for scale in [1e-100, 1e-3, 0.0509, 0.5, 1.0, 1.5, 2.0, 1e6, 1e100] {
+            let grid = Grid::for_scale(scale);
+            let steps = scale / grid.spacing();
+            assert!((2.0_f64.powi(30)..=2.0_f64.powi(32)).contains(&steps), "{scale:e}: {steps:e}");
+            assert_eq!(grid.spacing().log2().fract(), 0.0);
+            assert_eq!(grid.value(grid.round(grid.value(12345))), grid.value(12345));
+        }
+    }
+}

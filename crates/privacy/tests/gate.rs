@@ -1,0 +1,281 @@
+//! The gate's promises: sensitivity, noise, sampling, ledger, and indifference to bad numbers.
+#![allow(missing_docs)]
+
+use prdo_accounting::{RenyiAccountant, Target};
+use prdo_privacy::*;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A record *is* its gradient at the first point; at any other point it is the second vector. So a test can
+/// hand the gate any gradients it likes.
+struct Puppet {
+    dimension: usize,
+}
+
+impl Model for Puppet {
+    type Data = Vec<(Vec<f64>, Vec<f64>)>;
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+    fn loss(&self, _: &[f64], _: &Self::Data, _: usize) -> f64 {
+        0.0
+    }
+    fn gradient(&self, x: &[f64], data: &Self::Data, record: usize, gradient: &mut [f64]) {
+        let (first, second) = &data[record];
+        gradient.copy_from_slice(if x[0] == 0.0 { first } else { second });
+    }
+}
+
+type Record = (Vec<f64>, Vec<f64>);
+
+fn private_gate(records: Vec<Record>, slots: usize, b: usize, clip: Clip, z: f64) -> Gate<Vec<Record>, Noised> {
+    let budget = Target::new(1e9, 1e-5).unwrap();
+    let rules = PrivateRules {
+        batches: Batches::new(b, b, slots).unwrap(),
+        clip,
+        noise_multiplier: z,
+        ledger: Ledger::new(Arc::new(RenyiAccountant::new()), budget),
+    };
+    Gate::new(0, Shard::seal_in_slots(records, slots).unwrap(), Arc::new(Secret::from_seed(11)), rules)
+}
+
+fn points(d: usize) -> (Released<Noised>, Released<Noised>) {
+    (Released::zeros(d), Released::start(&Start::declared_public(vec![1.0; d]).unwrap()))
+}
+
+/// Values that real gradients should never have, among ordinary ones.
+fn nasty() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => -3.0..3.0_f64,
+        1 => Just(f64::NAN),
+        1 => Just(f64::INFINITY),
+        1 => Just(f64::NEG_INFINITY),
+        1 => Just(1e300),
+        1 => Just(-1e200),
+        1 => Just(5e-324),
+        1 => Just(0.0),
+    ]
+}
+
+fn record(d: usize) -> impl Strategy<Value = Record> {
+    (prop::collection::vec(nasty(), d), prop::collection::vec(nasty(), d))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The same random tape on two data sets that differ in one record: the releases differ by at most
+    /// S_γ/b (and the rounding that is charged), whatever the gradients are.
+    #[test]
+    fn one_record_moves_the_release_by_at_most_the_sensitivity(
+        (d, records) in (1usize..12).prop_flat_map(|d| (Just(d), prop::collection::vec(record(d), 1..6))),
+        which in any::<prop::sample::Index>(),
+        gamma in 0.0..=1.0_f64, c_g in 1e-3..1e3_f64, c_d in 1e-4..1e2_f64, z in 0.1..10.0_f64,
+        rate_one in any::<bool>(),
+    ) {
+        let clip = Clip::new(c_g, c_d).unwrap();
+        let slots = 8;
+        let b = if rate_one { slots } else { 3 };
+        let (x, previous) = points(d);
+        let query = Query::recursive(&x, &previous, gamma);
+        let release = |records: Vec<Record>| {
+            private_gate(records, slots, b, clip, z).answer(&Puppet { dimension: d }, 4, &query).unwrap().released
+        };
+        let mut without = records.clone();
+        // Removing the last record keeps every other record in its slot; bring `which` there first.
+        let last = without.len() - 1;
+        without.swap(which.index(last + 1), last);
+        let with = without.clone();
+        without.pop();
+        let (a, c) = (release(with), release(without));
+        let squares: f64 = a.as_slice().iter().zip(c.as_slice()).map(|(u, v)| (u - v) * (u - v)).sum();
+        let bound = (gamma * c_g + (1.0 - gamma) * c_d) / b as f64;
+        prop_assert!(squares.sqrt() <= bound * (1.0 + 1e-6), "{} > {bound}", squares.sqrt());
+        prop_assert!(a.is_finite() && c.is_finite());
+    }
+
+    /// γ = 1 asks for the plain gradient: same bits as the query without a difference.
+    #[test]
+    fn gamma_one_is_the_gradient_query_bit_for_bit(
+        (d, records) in (1usize..8).prop_flat_map(|d| (Just(d), prop::collection::vec(record(d), 1..8))),
+    ) {
+        let clip = Clip::new(1.0, 0.1).unwrap();
+        let (x, previous) = points(d);
+        let model = Puppet { dimension: d };
+        let mut a = private_gate(records.clone(), 10, 5, clip, 1.0);
+        let mut b = private_gate(records, 10, 5, clip, 1.0);
+        for round in 0..4 {
+            let one = a.answer(&model, round, &Query::recursive(&x, &previous, 1.0)).unwrap();
+            let two = b.answer(&model, round, &Query::gradient(&x)).unwrap();
+            prop_assert_eq!(one.released, two.released);
+            prop_assert_eq!(one.diagnostics, two.diagnostics);
+        }
+    }
+}
+
+#[test]
+fn a_non_finite_gradient_contributes_zero_and_is_counted() {
+    let clip = Clip::new(1.0, 1.0).unwrap();
+    let (x, _) = points(2);
+    let model = Puppet { dimension: 2 };
+    let bad = vec![
+        (vec![f64::NAN, 1.0], vec![0.0; 2]),
+        (vec![f64::INFINITY, 0.0], vec![0.0; 2]),
+        (vec![0.0, f64::NEG_INFINITY], vec![0.0; 2]),
+    ];
+    let empty = private_gate(vec![], 4, 4, clip, 1.0).answer(&model, 0, &Query::gradient(&x)).unwrap();
+    let answer = private_gate(bad, 4, 4, clip, 1.0).answer(&model, 0, &Query::gradient(&x)).unwrap();
+    assert_eq!(answer.released, empty.released, "only noise may be left");
+    assert_eq!((answer.diagnostics.non_finite, answer.diagnostics.records), (3, 3));
+}
+
+#[test]
+fn a_non_finite_difference_contributes_zero_too() {
+    let (x, previous) = points(1);
+    let model = Puppet { dimension: 1 };
+    let clip = Clip::new(1.0, 1.0).unwrap();
+    let query = Query::recursive(&x, &previous, 0.5);
+    let empty = private_gate(vec![], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
+    let answer = private_gate(vec![(vec![1.0], vec![f64::NAN])], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
+    assert_eq!(answer.released, empty.released);
+    assert_eq!(answer.diagnostics.non_finite, 1);
+}
+
+#[test]
+fn an_empty_batch_still_releases_noise_and_is_charged() {
+    let (x, _) = points(3);
+    let mut gate = private_gate(vec![], 1000, 1, Clip::new(1.0, 1.0).unwrap(), 1.0);
+    let answer = gate.answer(&Puppet { dimension: 3 }, 0, &Query::gradient(&x)).unwrap();
+    assert!(answer.released.as_slice().iter().all(|v| *v != 0.0));
+    assert_eq!(gate.ledger().releases(), 1);
+}
+
+/// The noise has the claimed deviation z·S/b on both kinds of query, is on the grid, and is fresh each round.
+#[test]
+fn noise_has_the_claimed_variance_and_lies_on_the_grid() {
+    let d = 20_000;
+    let (x, previous) = points(d);
+    let model = Puppet { dimension: d };
+    let (c_g, c_d, z, b, gamma) = (2.0, 0.01, 1.7, 4, 0.05);
+    let mut gate = private_gate(vec![], 16, b, Clip::new(c_g, c_d).unwrap(), z);
+    let cases = [
+        (Query::gradient(&x), c_g),
+        (Query::recursive(&x, &previous, gamma), gamma * c_g + (1.0 - gamma) * c_d),
+    ];
+    let mut last: Option<Vec<f64>> = None;
+    for (round, (query, scale)) in cases.iter().enumerate() {
+        let released = gate.answer(&model, round as u32, query).unwrap().released;
+        let values = released.as_slice();
+        let claimed = z * scale / b as f64;
+        let variance: f64 = values.iter().map(|v| v * v).sum::<f64>() / d as f64;
+        let ratio = variance / (claimed * claimed);
+        assert!((ratio - 1.0).abs() < 6.0 * (2.0 / d as f64).sqrt(), "variance ratio {ratio}");
+        let spacing = 2.0_f64.powi(scale.log2().ceil() as i32 - 32) / b as f64;
+        assert!(values.iter().all(|v| (v / spacing).fract() == 0.0), "a value is off the grid");
+        if let Some(before) = last.replace(values.to_vec()) {
+            let dot: f64 = before.iter().zip(values).map(|(a, b)| a * b).sum();
+            let norms: f64 = before.iter().map(|v| v * v).sum::<f64>() * values.iter().map(|v| v * v).sum::<f64>();
+            assert!((dot / norms.sqrt()).abs() < 6.0 / (d as f64).sqrt(), "rounds are correlated");
+        }
+    }
+}
+
+#[test]
+fn the_sum_is_the_same_for_any_number_of_threads() {
+    let d = 64;
+    let records: Vec<Record> =
+        (0..9000).map(|r| ((0..d).map(|j| ((r * 31 + j * 7) as f64).sin()).collect(), vec![0.0; d])).collect();
+    let (x, previous) = points(d);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut gate = private_gate(records.clone(), 9000, 9000, Clip::new(1.0, 0.3).unwrap(), 0.5);
+            gate.answer(&Puppet { dimension: d }, 0, &Query::recursive(&x, &previous, 0.3)).unwrap().released
+        })
+    };
+    let one = run(1);
+    assert!([2, 3, 7].into_iter().all(|k| run(k) == one));
+}
+
+#[test]
+fn the_ledger_is_charged_first_and_an_exhausted_one_releases_nothing() {
+    let (x, _) = points(1);
+    let model = Puppet { dimension: 1 };
+    let rules = PrivateRules {
+        batches: Batches::new(1, 1, 1).unwrap(),
+        clip: Clip::new(1.0, 1.0).unwrap(),
+        noise_multiplier: 1.0,
+        ledger: Ledger::new(Arc::new(RenyiAccountant::new()), Target::new(8.0, 1e-5).unwrap()),
+    };
+    let records = vec![(vec![0.1], vec![0.0])];
+    let mut gate = Gate::<_, Noised>::new(0, Shard::seal(records).unwrap(), Arc::new(Secret::from_seed(1)), rules);
+    let mut round = 0;
+    let refusal = loop {
+        let before = gate.ledger().releases();
+        match gate.answer(&model, round, &Query::gradient(&x)) {
+            Ok(_) => assert_eq!(gate.ledger().releases(), before + 1),
+            Err(error) => break error,
+        }
+        round += 1;
+    };
+    assert!(matches!(refusal, GateError::Ledger(LedgerError::Exhausted { .. })), "{refusal}");
+    assert!(round > 0 && gate.ledger().spent() <= 8.0);
+}
+
+#[test]
+fn zero_tiny_negative_or_nan_noise_is_refused_before_anything_is_released() {
+    let (x, _) = points(1);
+    for z in [0.0, -1.0, f64::NAN, 1e-9, f64::INFINITY] {
+        let mut gate = private_gate(vec![(vec![1.0], vec![1.0])], 1, 1, Clip::new(1.0, 1.0).unwrap(), z);
+        assert!(gate.answer(&Puppet { dimension: 1 }, 0, &Query::gradient(&x)).is_err(), "z = {z}");
+        assert_eq!(gate.ledger().releases(), 0);
+    }
+}
+
+#[test]
+fn a_round_is_answered_once_and_sizes_must_match() {
+    let (x, _) = points(1);
+    let mut gate = private_gate(vec![], 4, 2, Clip::new(1.0, 1.0).unwrap(), 1.0);
+    let model = Puppet { dimension: 1 };
+    gate.answer(&model, 3, &Query::gradient(&x)).unwrap();
+    for round in [3, 1] {
+        let again = gate.answer(&model, round, &Query::gradient(&x));
+        assert!(matches!(again, Err(GateError::RoundGoneBy { next: 4, .. })));
+    }
+    let wrong = gate.answer(&Puppet { dimension: 2 }, 9, &Query::gradient(&x));
+    assert!(matches!(wrong, Err(GateError::Dimension { query: 1, model: 2 })));
+    assert_eq!(gate.ledger().releases(), 1);
+}
+
+#[test]
+fn clipping_without_noise_is_the_definition() {
+    let d = 3;
+    let records = vec![(vec![3.0, 0.0, 4.0], vec![3.0, 0.1, 4.0]), (vec![0.1, 0.2, 0.2], vec![0.1, 0.2, 0.1])];
+    let (c_g, c_d, gamma) = (1.0, 0.05, 0.25);
+    let rules = OpenRules {
+        batches: Batches::full(2),
+        sampling: Sampling::Full,
+        clip: Some(Clip::new(c_g, c_d).unwrap()),
+    };
+    let mut gate =
+        Gate::<_, Exposed>::new(0, Shard::seal(records.clone()).unwrap(), Arc::new(Secret::from_seed(1)), rules);
+    let x = Released::zeros(d);
+    let previous = Released::start(&Start::declared_public(vec![1.0; d]).unwrap());
+    let answer = gate.answer(&Puppet { dimension: d }, 0, &Query::recursive(&x, &previous, gamma)).unwrap();
+    let clip = |u: &[f64], c: f64| {
+        let norm = u.iter().map(|v| v * v).sum::<f64>().sqrt();
+        u.iter().map(|v| v / f64::max(1.0, norm / c)).collect::<Vec<_>>()
+    };
+    for j in 0..d {
+        let expected: f64 = records
+            .iter()
+            .map(|(now, before)| {
+                let difference: Vec<f64> = now.iter().zip(before).map(|(a, b)| a - b).collect();
+                gamma * clip(now, c_g)[j] + (1.0 - gamma) * clip(&difference, c_d)[j]
+            })
+            .sum::<f64>()
+            / 2.0;
+        assert!((answer.released.as_slice()[j] - expected).abs() < 1e-9);
+    }
+    assert_eq!((answer.diagnostics.clipped_gradients, answer.diagnostics.clipped_differences), (1, 2));
+}

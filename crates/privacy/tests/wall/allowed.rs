@@ -1,0 +1,10 @@
+// expect:
+//! What an honest node does compiles.
+use prdo_privacy::{Noised, Released, Shard};
+
+fn main() {
+    let shard = Shard::seal(vec![1.0, 2.0]).unwrap();
+    let noised = Released::<Noised>::zeros(shard.slots());
+    let sum = Released::combine([(1.0, &noised), (0.5, &noised)]);
+    let _bytes = sum.to_wire();
+}
