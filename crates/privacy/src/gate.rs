@@ -11,7 +11,7 @@ use crate::released::Released;
 use crate::sampling::{self, Batches, Sampling};
 use crate::shard::Shard;
 use crate::streams::{Purpose, Secret};
-use prdo_accounting::Release;
+use prdo_accounting::{History, Release};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -163,6 +163,22 @@ impl<D: Data, P: Protection> Gate<D, P> {
         &self.rules
     }
 
+    /// ε spent so far; `None` where nothing is protected (ε = ∞).
+    pub fn epsilon_spent(&self) -> Option<f64> {
+        P::epsilon_spent(&self.rules)
+    }
+
+    /// What this node's records have been charged for.
+    pub fn charged(&self) -> History {
+        P::charged(&self.rules)
+    }
+
+    /// Continues after `rounds` answered rounds with the charges they cost.
+    pub fn restore(&mut self, rounds: u32, history: &History) {
+        self.next_round = rounds;
+        P::restore_charges(&mut self.rules, history);
+    }
+
     pub(crate) fn shard(&self) -> &Shard<D> {
         &self.shard
     }
@@ -208,11 +224,6 @@ impl<D: Data> Gate<D, Noised> {
     /// The ledger of this node.
     pub fn ledger(&self) -> &Ledger {
         &self.rules.ledger
-    }
-
-    /// The ledger, to put an earlier run's charges back.
-    pub fn ledger_mut(&mut self) -> &mut Ledger {
-        &mut self.rules.ledger
     }
 
     pub(crate) fn answer_noised<M: Model<Data = D>>(

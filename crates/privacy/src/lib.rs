@@ -31,6 +31,7 @@ pub mod start;
 pub mod streams;
 
 pub use clip::Clip;
+pub use prdo_accounting::History;
 pub use gate::{Answer, Diagnostics, Gate, GateError, OpenRules, PrivateRules};
 pub use ledger::{Ledger, LedgerError};
 pub use measure::Measurement;

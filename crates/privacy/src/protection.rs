@@ -3,6 +3,7 @@
 use crate::gate::{Answer, Gate, GateError, OpenRules, PrivateRules};
 use crate::model::{Data, Model};
 use crate::query::Query;
+use prdo_accounting::History;
 
 mod sealed {
     pub trait Sealed {}
@@ -21,6 +22,18 @@ pub trait Protection: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 's
     /// The tag in saved vectors, so that an exposed one cannot be loaded as a noised one.
     #[doc(hidden)]
     const TAG: u8;
+
+    /// ε spent so far under these rules; `None` where nothing is protected (ε = ∞).
+    fn epsilon_spent(rules: &Self::Rules) -> Option<f64>;
+
+    /// Whether contributions are clipped under these rules.
+    fn clips(rules: &Self::Rules) -> bool;
+
+    /// What has been charged so far, for a checkpoint.
+    fn charged(rules: &Self::Rules) -> History;
+
+    /// Puts a checkpoint's charges back.
+    fn restore_charges(rules: &mut Self::Rules, history: &History);
 
     /// Answers a query under these rules; called through [`Gate::answer`].
     #[doc(hidden)]
@@ -45,6 +58,22 @@ impl Protection for Noised {
     const NAME: &'static str = "noised";
     const TAG: u8 = b'N';
 
+    fn epsilon_spent(rules: &PrivateRules) -> Option<f64> {
+        Some(rules.ledger.spent())
+    }
+
+    fn clips(_: &PrivateRules) -> bool {
+        true
+    }
+
+    fn charged(rules: &PrivateRules) -> History {
+        rules.ledger.history()
+    }
+
+    fn restore_charges(rules: &mut PrivateRules, history: &History) {
+        rules.ledger.restore(history);
+    }
+
     fn answer<D: Data, M: Model<Data = D>>(
         gate: &mut Gate<D, Self>,
         model: &M,
@@ -59,6 +88,20 @@ impl Protection for Exposed {
     type Rules = OpenRules;
     const NAME: &'static str = "exposed";
     const TAG: u8 = b'E';
+
+    fn epsilon_spent(_: &OpenRules) -> Option<f64> {
+        None
+    }
+
+    fn clips(rules: &OpenRules) -> bool {
+        rules.clip.is_some()
+    }
+
+    fn charged(_: &OpenRules) -> History {
+        History::new()
+    }
+
+    fn restore_charges(_: &mut OpenRules, _: &History) {}
 
     fn answer<D: Data, M: Model<Data = D>>(
         gate: &mut Gate<D, Self>,

@@ -1,1 +1,11 @@
-//! placeholder
+//! Problems: data loaders and partitions, and models that give per-record losses and gradients.
+//!
+//! What never happens here: sampling, clipping, noise (the gate does those), or a look at a neighbour.
+#![deny(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod data;
+mod kernels;
+pub mod models;
+
+pub use data::Table;

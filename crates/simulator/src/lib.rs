@@ -1,1 +1,20 @@
-//! placeholder
+//! Many nodes in one process: the same methods and gates as on real peers, driven round by round.
+//!
+//! * [`Simulation`] holds the nodes and does one round at a time, on all cores, with the same bits for any
+//!   number of threads;
+//! * [`Training`] is its face without type parameters, for whoever drives it;
+//! * [`train`] is the loop: rounds, measurements, and an [`Observer`] that may stop it.
+//!
+//! What never happens here: files, clocks, printing.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod checkpoint;
+mod metrics;
+mod simulation;
+mod training;
+
+pub use checkpoint::CheckpointError;
+pub use metrics::{Moments, Row};
+pub use simulation::{Simulation, SimulationError};
+pub use training::{End, Observer, Schedule, Training, train};

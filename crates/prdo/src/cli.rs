@@ -1,0 +1,165 @@
+//! The command line, as typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Private decentralized learning: organisations train one model together with no server.
+#[derive(Debug, Parser)]
+#[command(name = "prdo", version, arg_required_else_help = true, propagate_version = true)]
+#[command(after_help = "Start with `prdo demo`, then `prdo example` for run files to change.\n\
+    Exit codes: 0 done, 1 the work failed, 2 the input was wrong (nothing was trained or released).")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// A few organisations train privately on generated data, in seconds.
+    #[command(after_help = "Example: prdo demo --out my-demo")]
+    Demo(OutArgs),
+    /// Trains the run that a run file describes.
+    #[command(after_help = "Example: prdo run ring.toml --out results --set method.gamma=0.2\n\
+        Ctrl-C writes a checkpoint; `prdo run ring.toml --out results --resume` goes on to the same bits.")]
+    Run(RunArgs),
+    /// Runs every combination of the lists in run files: one table, one plot, paired random streams.
+    #[command(after_help = "Example: prdo compare compare.toml --out comparison\n\
+        Write a list where a run file has a value: name = [\"prdo\", \"ed\"], seed = [1, 2, 3].")]
+    Compare(CompareArgs),
+    /// The paper's experiments.
+    #[command(after_help = "Example: prdo reproduce figure-1 --out figure-1")]
+    Reproduce(ReproduceArgs),
+    /// Prints a commented run file to start from; without a name, lists them.
+    #[command(after_help = "Example: prdo example private > mine.toml && prdo run mine.toml")]
+    Example(ExampleArgs),
+    /// A graph's weights held against the paper's assumption: λ, spectral gap, what fails.
+    #[command(after_help = "Example: prdo graph ring --nodes 32 --json\n\
+        A file with edges (`i j` a line) or a matrix works too: prdo graph mine.txt")]
+    Graph(GraphArgs),
+    /// (Re)builds report.html from a run's files.
+    #[command(after_help = "Example: prdo report runs/demo")]
+    Report {
+        /// The run's folder.
+        folder: PathBuf,
+    },
+}
+
+/// Where results go.
+#[derive(Debug, Clone, Args)]
+pub struct OutArgs {
+    /// The folder for the results; default: a new one under runs/.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace a run that is already in the folder.
+    #[arg(long)]
+    pub overwrite: bool,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+    /// How many threads to use; results do not depend on it.
+    #[arg(long, value_name = "K")]
+    pub threads: Option<usize>,
+}
+
+/// `prdo run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The run file.
+    #[arg(value_name = "RUN.toml")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub out: OutArgs,
+    /// Overrides the run file's seed.
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Goes on with an interrupted run in --out, to the same bits.
+    #[arg(long, requires = "out")]
+    pub resume: bool,
+    /// Overrides a key of the run file; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seconds between checkpoints.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    pub checkpoint_every: f64,
+}
+
+/// `prdo compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Run files; lists in them are swept.
+    #[arg(value_name = "RUN.toml", required = true)]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub out: OutArgs,
+    /// Overrides a key of every run file; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// `prdo reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Which experiment.
+    #[arg(value_enum)]
+    pub what: Experiment,
+    #[command(flatten)]
+    pub out: OutArgs,
+    /// A smaller version in a second or two, to see that it works; says so in its results.
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// The experiments.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Experiment {
+    /// Non-private logistic regression on a 32-node ring: full batch and minibatch.
+    #[value(name = "figure-1")]
+    Figure1,
+    /// The log-cosh proposition, checked on every round and batch of a private run.
+    #[value(name = "sensitivity-example")]
+    SensitivityExample,
+}
+
+/// `prdo example`.
+#[derive(Debug, Args)]
+pub struct ExampleArgs {
+    /// Which one.
+    pub name: Option<String>,
+    /// Lists every key of run files with its range, default and meaning.
+    #[arg(long)]
+    pub keys: bool,
+}
+
+/// `prdo graph`.
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// A kind (ring, path, torus, complete, star, hypercube, erdos-renyi, random-regular, exponential) or a file.
+    #[arg(value_name = "KIND|FILE")]
+    pub graph: String,
+    /// The number of nodes.
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u64>,
+    /// How weights are made: paper, metropolis or max-degree.
+    #[arg(long, value_name = "W")]
+    pub weights: Option<String>,
+    /// Replace W by (I+W)/2, or not; default: true unless the weights are the paper's.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub lazy: Option<bool>,
+    /// Edge probability of erdos-renyi.
+    #[arg(long, value_name = "P")]
+    pub probability: Option<f64>,
+    /// Degree of random-regular.
+    #[arg(long, value_name = "K")]
+    pub degree: Option<u64>,
+    /// Seed of random graphs.
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Also draw it: an SVG or PNG file.
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+}

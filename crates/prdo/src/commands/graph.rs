@@ -1,0 +1,89 @@
+//! `prdo graph`: a mixing matrix held against the paper's assumption.
+
+use super::Failure;
+use crate::cli::GraphArgs;
+use crate::progress::say;
+use prdo::algorithm::graph::{Kind, NetworkError};
+use prdo::config::{Document, wiring};
+use prdo::output::write_atomically;
+use prdo::report::network_figure;
+use serde_json::json;
+
+pub fn run(args: &GraphArgs) -> Result<(), Failure> {
+    let wiring = wiring(&document(args)?, None)?;
+    // λ is shown even where W is indefinite; that condition is then reported as failing.
+    let spectrum = wiring.mixing.check(true).map_err(|e| Failure::Input(format!("graph: {e}")))?;
+    let psd = match wiring.mixing.check(false) {
+        Ok(_) => true,
+        Err(NetworkError::Indefinite { .. }) => false,
+        Err(e) => return Err(Failure::Input(format!("graph: {e}"))),
+    };
+    let degrees = (0..wiring.graph.nodes()).map(|i| wiring.graph.degree(i));
+    let (least, most) = degrees.fold((usize::MAX, 0), |(a, b), k| (a.min(k), b.max(k)));
+    if let Some(path) = &args.picture {
+        let figure = network_figure(&wiring, &spectrum);
+        let bytes = match path.extension().and_then(|e| e.to_str()) {
+            Some("svg") => figure.to_svg().into_bytes(),
+            Some("png") => figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?,
+            _ => return Err(Failure::Input(format!("--picture {}: it must end in .svg or .png", path.display()))),
+        };
+        write_atomically(path, &bytes)?;
+    }
+    if args.json {
+        let object = json!({
+            "nodes": wiring.graph.nodes(),
+            "edges": wiring.graph.edges(),
+            "lambda": spectrum.lambda,
+            "lambda_error": spectrum.lambda_error,
+            "spectral_gap": spectrum.spectral_gap,
+            "smallest_eigenvalue": spectrum.smallest,
+            "positive_semidefinite": psd,
+            "doubly_stochastic": true,
+            "symmetric": true,
+            "connected": true,
+            "weights": wiring.weights,
+            "degree_min": least,
+            "degree_max": most,
+        });
+        say(&object.to_string());
+        return Ok(());
+    }
+    let verdict = if psd { "meets the paper's assumption" } else { "is indefinite: outside the paper's assumption" };
+    say(&format!(
+        "{} nodes, {} edges, degrees {least} to {most}, weights {}",
+        wiring.graph.nodes(),
+        wiring.graph.edges(),
+        wiring.weights
+    ));
+    say(&format!("λ = {:.12} (± {:.0e}), spectral gap {:.6e}", spectrum.lambda, spectrum.lambda_error, spectrum.spectral_gap));
+    say(&format!("smallest eigenvalue {:.6e}: W {verdict}", spectrum.smallest));
+    if !psd {
+        say("add --lazy to use (I+W)/2, which is positive semidefinite");
+    }
+    Ok(())
+}
+
+/// The same keys as a run file's `[graph]`.
+fn document(args: &GraphArgs) -> Result<Document, Failure> {
+    let mut document = Document::parse("the command line", "")?;
+    if Kind::NAMES.contains(&args.graph.as_str()) {
+        document.set(&format!("graph.kind=\"{}\"", args.graph))?;
+    } else if std::path::Path::new(&args.graph).is_file() {
+        document.set("graph.kind=\"file\"")?;
+        document.set(&format!("graph.file={}", toml::Value::from(args.graph.as_str())))?;
+    } else {
+        let names = Kind::NAMES.join(", ");
+        return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", args.graph)));
+    }
+    let mut set = |key: &str, value: Option<String>| match value {
+        Some(value) => document.set(&format!("graph.{key}={value}")),
+        None => Ok(()),
+    };
+    set("nodes", args.nodes.map(|n| n.to_string()))?;
+    set("weights", args.weights.as_ref().map(|w| toml::Value::from(w.as_str()).to_string()))?;
+    set("lazy", args.lazy.map(|b| b.to_string()))?;
+    set("probability", args.probability.map(|p| format!("{p:?}")))?;
+    set("degree", args.degree.map(|k| k.to_string()))?;
+    set("seed", args.seed.map(|s| s.to_string()))?;
+    Ok(document)
+}

@@ -1,0 +1,80 @@
+//! One file a command.
+
+mod compare;
+mod demo;
+mod example;
+mod graph;
+mod report;
+mod reproduce;
+mod run;
+
+use crate::cli::{Cli, Command, OutArgs};
+use prdo::config::ConfigError;
+use prdo::error::RunError;
+use prdo::output::FolderError;
+use std::fmt;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input was wrong: exit 2, nothing was trained or released.
+    Input(String),
+    /// The work failed: exit 1.
+    Work(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Input(message) | Failure::Work(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
+    }
+}
+
+/// A failure of the work, with what was tried.
+pub fn work(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::Work(format!("{what}: {error}"))
+}
+
+/// Does what was asked.
+pub fn dispatch(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Example(args) => example::run(&args),
+        Command::Graph(args) => graph::run(&args),
+        Command::Report { folder } => report::run(&folder),
+    }
+}
+
+/// Sets the number of threads, once, before any work.
+pub fn use_threads(args: &OutArgs) -> Result<(), Failure> {
+    let Some(threads) = args.threads else { return Ok(()) };
+    if !(1..=1024).contains(&threads) {
+        return Err(Failure::Input(format!("--threads {threads} is not allowed: it must be from 1 to 1024")));
+    }
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|e| Failure::Work(format!("cannot start {threads} threads: {e}")))
+}

@@ -1,0 +1,281 @@
+//! A run file's values as a run that is ready to train.
+
+use super::document::Document;
+use super::network::{Wiring, wiring};
+use super::place::ConfigError;
+use super::records::{Holdings, holdings, nodes_of_file};
+use crate::error::RunError;
+use crate::run::{Prepared, Privacy, Run};
+use prdo_algorithm::{Combine, Method, Settings};
+use prdo_privacy::{Model, Sampling, Start};
+use prdo_problem::Table;
+use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
+
+/// A model of tables, whichever it is.
+pub type BoxedModel = Box<dyn Model<Data = Table>>;
+
+/// A run file turned into a run, with what its report will show.
+pub struct Built {
+    /// The run, checked and sealed.
+    pub prepared: Prepared,
+    /// Graph and weights.
+    pub wiring: Wiring,
+    /// The method.
+    pub method: Method,
+    /// Its settings.
+    pub settings: Settings,
+    /// (C_g, C_Δ), if anything is clipped.
+    pub clip: Option<(f64, f64)>,
+    /// b₀ and b as they will be used, and how batches are drawn.
+    pub batch: (usize, usize, Sampling),
+    /// What the data is, in words.
+    pub data: String,
+    /// Records of each class at each node, where labels are classes.
+    pub class_counts: Option<Vec<Vec<u64>>>,
+    /// The model and the records set aside for tuning.
+    pub validation: Option<(BoxedModel, Table)>,
+    /// What is allowed but should be thought about.
+    pub warnings: Vec<String>,
+    /// Names the settings and the data: checkpoints of another run do not fit.
+    pub fingerprint: [u8; 32],
+}
+
+/// Builds the run of a document without lists.
+///
+/// # Errors
+/// Whatever does not fit, at its place in the run file.
+pub fn build(document: &Document) -> Result<Built, ConfigError> {
+    if let Some((path, values)) = document.sweeps().first() {
+        let message = format!("{path} is a list of {} values, which one run cannot have", values.len());
+        return Err(document.error(path, message).help("`prdo compare` runs every combination"));
+    }
+    let kind = model_kind(document)?;
+    let wiring = wiring(document, nodes_of_file(document)?)?;
+    let holdings = holdings(document, wiring.graph.nodes(), kind == "logistic")?;
+    let located = |e: RunError| match e.field() {
+        Some(field) => document.error(field, e.to_string()),
+        None => ConfigError::anywhere(e.to_string()),
+    };
+    let make = || model(document, &kind, &holdings).map_err(located);
+    let (first_model, second_model) = (make()?, make()?);
+    let mut warnings = Vec::new();
+    let (method, settings) = method(document, &mut warnings)?;
+    let class_counts = class_counts(&holdings);
+    let fingerprint = fingerprint(document, &holdings);
+    let Holdings { nodes, held_out, validation, title, .. } = holdings;
+    let least = nodes.iter().map(Table::len).min().unwrap_or(0);
+
+    let start = start(document, first_model.dimension());
+    let rounds = document.integer("rounds").ok_or_else(|| document.missing("rounds"))?;
+    let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
+        .rounds(rounds as u32)
+        .seed(document.integer("seed").unwrap_or(1))
+        .record_every(document.integer("metrics.every").unwrap_or(10) as u32)
+        .moments(document.flag("metrics.moments").unwrap_or(false))
+        .allow_indefinite(document.flag("graph.allow_indefinite").unwrap_or(false))
+        .start(start);
+    if let Some(held_out) = held_out {
+        run = run.held_out(held_out);
+    }
+    let privacy = privacy(document, least, &mut warnings)?;
+    let batch = batch(document, least, privacy.is_some())?;
+    run = run.batch(batch.1, batch.2).first_batch(batch.0);
+    let clip = clip(document, method, &settings, privacy.is_some())?;
+    if let Some((gradient, difference)) = clip {
+        run = run.clip(gradient, difference);
+    }
+    if let Some(privacy) = privacy {
+        run = run.private(privacy);
+    }
+    let prepared = run.prepare().map_err(located)?;
+    let validation = validation.map(|table| (second_model, table));
+    Ok(Built { prepared, wiring, method, settings, clip, batch, data: title, class_counts, validation, warnings, fingerprint })
+}
+
+/// The model that is asked for, or the one that fits the data.
+fn model_kind(document: &Document) -> Result<String, ConfigError> {
+    let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
+    let (default, fits): (&str, &[&str]) = match source.as_str() {
+        "logistic" => ("logistic", &["logistic"]),
+        "blobs" | "digits" => ("softmax", &["softmax"]),
+        "quadratic" => ("quadratic", &["quadratic"]),
+        "coefficients" => ("log-cosh", &["log-cosh"]),
+        _ => ("softmax", &["logistic", "softmax", "quadratic"]),
+    };
+    let kind = document.text("model.kind").unwrap_or_else(|| default.to_string());
+    if fits.contains(&kind.as_str()) {
+        return Ok(kind);
+    }
+    let message = format!(
+        "model.kind = {kind:?} does not fit data.source = {source:?}: it must be {}",
+        fits.iter().map(|f| format!("{f:?}")).collect::<Vec<_>>().join(" or ")
+    );
+    Err(document.error("model.kind", message))
+}
+
+fn model(document: &Document, kind: &str, holdings: &Holdings) -> Result<BoxedModel, RunError> {
+    let regularization = document.float("model.regularization");
+    Ok(match kind {
+        "logistic" => Box::new(Logistic::new(holdings.width, regularization.unwrap_or(0.001))?),
+        "softmax" => {
+            let classes = holdings.classes.unwrap_or(0);
+            Box::new(Softmax::new(holdings.width, classes, regularization.unwrap_or(0.0))?)
+        }
+        "quadratic" => {
+            Box::new(Quadratic::new(holdings.width, document.float("model.condition").unwrap_or(10.0))?)
+        }
+        _ => Box::new(LogCosh::new(document.float("model.curvature").unwrap_or(0.5))?),
+    })
+}
+
+fn method(document: &Document, warnings: &mut Vec<String>) -> Result<(Method, Settings), ConfigError> {
+    let name = document.text("method.name").ok_or_else(|| document.missing("method.name"))?;
+    let method: Method = name.parse().map_err(|e: String| document.error("method.name", e))?;
+    let step_size = document.float("method.step_size").ok_or_else(|| document.missing("method.step_size"))?;
+    for (parameter, path) in [("gamma", "method.gamma"), ("beta", "method.beta"), ("combine", "method.combine")] {
+        let read = method.card().parameters.iter().any(|p| p.name() == parameter);
+        if document.has(path) && !read {
+            warnings.push(format!("{path} has no effect: {name} does not read it"));
+        }
+    }
+    let combine = match document.text("method.combine").as_deref() {
+        Some("first") => Combine::First,
+        _ => Combine::After,
+    };
+    let settings = Settings::new(step_size)
+        .gamma(document.float("method.gamma").unwrap_or(0.1))
+        .beta(document.float("method.beta").unwrap_or(0.9))
+        .combine(combine);
+    Ok((method, settings))
+}
+
+fn start(document: &Document, dimension: usize) -> Start {
+    match document.text("model.start").as_deref() {
+        Some("normal") => {
+            let deviation = document.float("model.start_deviation").unwrap_or(0.1);
+            Start::normal(dimension, deviation, document.integer("model.start_seed").unwrap_or(1))
+        }
+        _ => Start::zeros(dimension),
+    }
+}
+
+fn privacy(
+    document: &Document,
+    least: usize,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Privacy>, ConfigError> {
+    if !document.has_section("privacy") {
+        return Ok(None);
+    }
+    let delta = document.float("privacy.delta").unwrap_or(1e-5);
+    if delta >= 1.0 / least as f64 {
+        warnings.push(format!(
+            "privacy.delta = {delta:e} is not below 1/N = {:.1e}: releasing one record in the clear could \
+             satisfy it; choose it well below",
+            1.0 / least as f64
+        ));
+    }
+    match (document.float("privacy.epsilon"), document.float("privacy.noise_multiplier")) {
+        (Some(epsilon), None) => Ok(Some(Privacy::Budget { epsilon, delta })),
+        (None, Some(multiplier)) => Ok(Some(Privacy::Noise { multiplier, delta })),
+        (None, None) => Err(document.missing("privacy.epsilon")),
+        (Some(_), Some(_)) => Err(document.error(
+            "privacy.noise_multiplier",
+            "privacy.epsilon and privacy.noise_multiplier are both given: each follows from the other",
+        )),
+    }
+}
+
+/// (b₀, b, sampling), in range for the smallest node.
+fn batch(document: &Document, least: usize, private: bool) -> Result<(usize, usize, Sampling), ConfigError> {
+    let size = document.integer("batch.size").map(|b| b as usize);
+    let sampling = match document.text("batch.sampling").as_deref() {
+        Some(other) if private && other != "poisson" => {
+            let message =
+                format!("batch.sampling = {other:?} is not allowed with [privacy]: it must be \"poisson\"");
+            return Err(document.error("batch.sampling", message).help("the accounting rests on Poisson sampling"));
+        }
+        Some("poisson") => Sampling::Poisson,
+        Some("full") => Sampling::Full,
+        Some(_) => Sampling::WithoutReplacement,
+        None if private => Sampling::Poisson,
+        None if size.is_some() => Sampling::WithoutReplacement,
+        None => Sampling::Full,
+    };
+    if sampling == Sampling::Full && size.is_some_and(|b| b != least) {
+        let message = "batch.size is given but batch.sampling is \"full\": every record is used in every round";
+        return Err(document.error("batch.size", message));
+    }
+    let size = size.unwrap_or(least);
+    let first = document.integer("batch.first").map_or(size, |b| b as usize);
+    for (field, value) in [("batch.size", size), ("batch.first", first)] {
+        if value > least {
+            let message = format!(
+                "{field} = {value} is not allowed: it must be at most {least}, the records of the smallest node"
+            );
+            return Err(document.error(field, message));
+        }
+    }
+    Ok((first, size, sampling))
+}
+
+fn clip(
+    document: &Document,
+    method: Method,
+    settings: &Settings,
+    private: bool,
+) -> Result<Option<(f64, f64)>, ConfigError> {
+    let (gradient, difference) = (document.float("clip.gradient"), document.float("clip.difference"));
+    let Some(gradient) = gradient else {
+        return match (private, difference) {
+            (false, None) => Ok(None),
+            _ => Err(document.missing("clip.gradient")),
+        };
+    };
+    let needs_difference = method.card().differences && settings.gamma < 1.0;
+    match difference {
+        Some(difference) => Ok(Some((gradient, difference))),
+        None if !needs_difference => Ok(Some((gradient, gradient))),
+        None => Err(document.missing("clip.difference").help(
+            "start near step_size · clip.gradient · (smoothness of the loss) and try smaller ones: noise is \
+             added for γ·gradient + (1−γ)·difference, so a loose clip.difference makes prdo worse than ed",
+        )),
+    }
+}
+
+/// Records of each class at each node; `None` where there are too many classes for a table.
+fn class_counts(holdings: &Holdings) -> Option<Vec<Vec<u64>>> {
+    let classes = holdings.classes.filter(|k| *k <= 100)?;
+    let binary = |y: f64| if y > 0.0 { 1 } else { 0 };
+    let count = |table: &Table| {
+        let mut counts = vec![0; classes];
+        for y in table.labels() {
+            let class = if classes == 2 { binary(*y) } else { *y as usize };
+            if let Some(slot) = counts.get_mut(class) {
+                *slot += 1;
+            }
+        }
+        counts
+    };
+    Some(holdings.nodes.iter().map(count).collect())
+}
+
+/// A hash of every setting that the bits of a run depend on, and of the data where it came from a file.
+fn fingerprint(document: &Document, holdings: &Holdings) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for key in super::schema::KEYS {
+        if key.path != "name" && !key.path.starts_with("resolved.") {
+            if let Some(value) = document.get(key.path) {
+                hasher.update(format!("{} = {value}\n", key.path).as_bytes());
+            }
+        }
+    }
+    if document.text("data.source").as_deref() == Some("file") {
+        for table in &holdings.nodes {
+            for value in table.features().iter().chain(table.labels()) {
+                hasher.update(&value.to_le_bytes());
+            }
+        }
+    }
+    *hasher.finalize().as_bytes()
+}

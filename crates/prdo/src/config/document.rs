@@ -1,0 +1,324 @@
+//! A run file's text as checked values, each with its place.
+
+use super::place::{ConfigError, Place};
+use super::schema::{self, Key, Kind, Value};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The values of one key: one, or a list of them (a sweep).
+#[derive(Clone, Debug)]
+struct Entry {
+    values: Vec<Value>,
+    place: Place,
+}
+
+/// A run file whose keys, types and ranges are right.
+#[derive(Clone, Debug)]
+pub struct Document {
+    entries: BTreeMap<&'static str, Entry>,
+    /// The folder that relative paths start from.
+    pub folder: PathBuf,
+}
+
+impl Document {
+    /// Reads and checks a run file.
+    ///
+    /// # Errors
+    /// An unreadable file, text that is not TOML, an unknown key, a value of the wrong type or out of range.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path)
+            .map_err(|e| ConfigError::anywhere(format!("cannot read the run file {name}: {e}")))?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let at = e.utf8_error().valid_up_to();
+            ConfigError::anywhere(format!("the run file {name} is not UTF-8 text: byte {at} is not valid"))
+        })?;
+        let mut document = Self::parse(&name, &text)?;
+        document.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(document)
+    }
+
+    /// Checks a run file's text.
+    ///
+    /// # Errors
+    /// As [`Document::read`].
+    pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
+        let mut document = Self { entries: BTreeMap::new(), folder: PathBuf::new() };
+        document.add(file, text)?;
+        Ok(document)
+    }
+
+    /// Overrides one key, as `--set key=value` does. The value is TOML; bare words are taken as text.
+    ///
+    /// # Errors
+    /// As [`Document::read`].
+    pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
+        let Some((key, value)) = assignment.split_once('=') else {
+            return Err(ConfigError::anywhere(format!("--set {assignment}: it must be key=value")));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let is_toml = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
+        let value = if is_toml { value.to_string() } else { toml::Value::from(value).to_string() };
+        self.add("--set", &format!("{key} = {value}"))
+    }
+
+    fn add(&mut self, file: &str, text: &str) -> Result<(), ConfigError> {
+        let (file, source): (Arc<str>, Arc<str>) = (file.into(), text.into());
+        let place = |span: Range<usize>| Place { file: file.clone(), source: source.clone(), span };
+        let table = DeTable::parse(text).map_err(|e| {
+            let message = format!("this is not TOML: {}", e.message());
+            ConfigError::at(&place(e.span().unwrap_or(0..0)), message)
+        })?;
+        for (name, value) in table.get_ref() {
+            match value.get_ref() {
+                DeValue::Table(section) => {
+                    for (inner, value) in section {
+                        let path = format!("{}.{}", name.get_ref(), inner.get_ref());
+                        self.insert(&path, inner.span(), value, &place)?;
+                    }
+                }
+                _ => self.insert(name.get_ref(), name.span(), value, &place)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(
+        &mut self,
+        path: &str,
+        key_span: Range<usize>,
+        value: &Spanned<DeValue<'_>>,
+        place: &dyn Fn(Range<usize>) -> Place,
+    ) -> Result<(), ConfigError> {
+        let Some(key) = schema::find(path) else {
+            let error = ConfigError::at(&place(key_span), format!("there is no key {path:?}"));
+            let suggestion = schema::nearest(path).map(|near| format!("did you mean {near:?}?"));
+            return Err(error.help(suggestion.unwrap_or_else(|| {
+                "`prdo example --keys` lists every key and what it means".to_string()
+            })));
+        };
+        let values = match (value.get_ref(), key.kind) {
+            (DeValue::Array(list), kind) if !matches!(kind, Kind::Texts) => {
+                if list.is_empty() {
+                    return Err(ConfigError::at(&place(value.span()), format!("{path} is an empty list")));
+                }
+                list.iter().map(|v| check(key, v, place)).collect::<Result<_, _>>()?
+            }
+            _ => vec![check(key, value, place)?],
+        };
+        self.entries.insert(key.path, Entry { values, place: place(value.span()) });
+        Ok(())
+    }
+
+    /// The keys that hold lists, with their values: what a sweep varies.
+    pub fn sweeps(&self) -> Vec<(&'static str, &[Value])> {
+        let lists = self.entries.iter().filter(|(_, entry)| entry.values.len() > 1);
+        lists.map(|(path, entry)| (*path, &entry.values[..])).collect()
+    }
+
+    /// One document for each combination of the lists' values, the last key varying fastest.
+    pub fn expand(&self) -> Vec<(Vec<(&'static str, Value)>, Document)> {
+        let mut all = vec![(Vec::new(), self.clone())];
+        for (path, values) in self.sweeps() {
+            let each = |(labels, document): (Vec<(&'static str, Value)>, Document)| {
+                values.iter().map(move |value| {
+                    let (mut labels, mut document) = (labels.clone(), document.clone());
+                    labels.push((path, value.clone()));
+                    if let Some(entry) = document.entries.get_mut(path) {
+                        entry.values = vec![value.clone()];
+                    }
+                    (labels, document)
+                })
+            };
+            all = all.into_iter().flat_map(each).collect();
+        }
+        all
+    }
+
+    /// Where `path` was given; `None` if it was not.
+    pub fn place(&self, path: &str) -> Option<&Place> {
+        self.entries.get(path).map(|entry| &entry.place)
+    }
+
+    /// An error about `path`, at its place if it was given.
+    pub fn error(&self, path: &str, message: impl Into<String>) -> ConfigError {
+        ConfigError { message: message.into(), place: self.place(path).cloned(), help: None }
+    }
+
+    /// Whether `path` was given.
+    pub fn has(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
+    }
+
+    /// Whether anything in `section` was given.
+    pub fn has_section(&self, section: &str) -> bool {
+        self.entries.keys().any(|path| path.split('.').next() == Some(section) && path.contains('.'))
+    }
+
+    /// The value of `path` or its default.
+    pub fn get(&self, path: &'static str) -> Option<Value> {
+        match self.entries.get(path) {
+            Some(entry) => entry.values.first().cloned(),
+            None => default(schema::find(path)?),
+        }
+    }
+
+    /// A text, or the default.
+    pub fn text(&self, path: &'static str) -> Option<String> {
+        match self.get(path)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A list of texts.
+    pub fn texts(&self, path: &'static str) -> Option<Vec<String>> {
+        match self.get(path)? {
+            Value::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
+    /// A number, or the default.
+    pub fn float(&self, path: &'static str) -> Option<f64> {
+        match self.get(path)? {
+            Value::Float(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// A whole number, or the default.
+    pub fn integer(&self, path: &'static str) -> Option<u64> {
+        match self.get(path)? {
+            Value::Integer(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// A flag, or the default.
+    pub fn flag(&self, path: &'static str) -> Option<bool> {
+        match self.get(path)? {
+            Value::Flag(b) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// A path, relative to the run file's folder.
+    pub fn file(&self, path: &'static str) -> Option<PathBuf> {
+        self.text(path).map(|text| self.folder.join(text))
+    }
+
+    /// The error for a key that is needed.
+    pub fn missing(&self, path: &'static str) -> ConfigError {
+        let doc = schema::find(path).map_or("", |key| key.doc);
+        ConfigError::anywhere(format!("{path} is missing: {doc}"))
+            .help("`prdo example` prints complete run files to start from")
+    }
+}
+
+fn default(key: &Key) -> Option<Value> {
+    let text = format!("v = {}", key.default?);
+    let table = DeTable::parse(&text).ok()?;
+    let (_, value) = table.get_ref().iter().next()?;
+    let nowhere = |span| Place { file: "".into(), source: "".into(), span };
+    check(key, value, &nowhere).ok()
+}
+
+/// A value of the right type and in range, or the error that says what is allowed.
+fn check(
+    key: &Key,
+    value: &Spanned<DeValue<'_>>,
+    place: &dyn Fn(Range<usize>) -> Place,
+) -> Result<Value, ConfigError> {
+    let checked = match (key.kind, value.get_ref()) {
+        (Kind::Text, DeValue::String(text)) => Some(Value::Text(text.to_string())),
+        (Kind::Choice(names), DeValue::String(text)) => {
+            names.contains(&text.as_ref()).then(|| Value::Text(text.to_string()))
+        }
+        (Kind::Integer(least, most), DeValue::Integer(digits)) => {
+            let number = u64::from_str_radix(&digits.as_str().replace('_', ""), digits.radix()).ok();
+            number.filter(|n| (least..=most).contains(n)).map(Value::Integer)
+        }
+        (Kind::Float(_, ok), DeValue::Float(digits)) => number(digits.as_str(), ok),
+        (Kind::Float(_, ok), DeValue::Integer(digits)) if digits.radix() == 10 => number(digits.as_str(), ok),
+        (Kind::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
+        (Kind::Texts, DeValue::Array(list)) => {
+            let text = |v: &Spanned<DeValue<'_>>| match v.get_ref() {
+                DeValue::String(text) => Some(text.to_string()),
+                _ => None,
+            };
+            list.iter().map(text).collect::<Option<Vec<_>>>().filter(|l| !l.is_empty()).map(Value::Texts)
+        }
+        _ => None,
+    };
+    checked.ok_or_else(|| {
+        let span = value.span();
+        let shown = place(span.clone()).source.get(span.clone()).unwrap_or("this").to_string();
+        let message = format!("{} = {shown} is not allowed: it must be {}", key.path, key.kind.allowed());
+        let error = ConfigError::at(&place(span), message);
+        match suggestion(key, value) {
+            Some(near) => error.help(format!("did you mean {near:?}?")),
+            None => error,
+        }
+    })
+}
+
+fn number(digits: &str, ok: fn(f64) -> bool) -> Option<Value> {
+    let x: f64 = digits.replace('_', "").parse().ok()?;
+    (x.is_finite() && ok(x)).then_some(Value::Float(x))
+}
+
+/// The choice nearest to what was typed.
+fn suggestion(key: &Key, value: &Spanned<DeValue<'_>>) -> Option<&'static str> {
+    let (Kind::Choice(names), DeValue::String(typed)) = (key.kind, value.get_ref()) else { return None };
+    let near = names.iter().map(|name| (strsim::damerau_levenshtein(name, typed), *name)).min()?;
+    (near.0 <= 3).then_some(near.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_valid_value_of_its_key() {
+        for key in schema::KEYS {
+            assert_eq!(key.default.is_some(), default(key).is_some(), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn errors_show_the_line_and_the_caret() {
+        let text = "rounds = 10\n[method]\nname = \"prdo\"\n  gamma = 1.5\n";
+        let error = Document::parse("a.toml", text).unwrap_err().to_string();
+        let expected = "method.gamma = 1.5 is not allowed: it must be a number above 0 and at most 1\n \
+                        --> a.toml:4:11\n  |\n4 |   gamma = 1.5\n  |           ^^^";
+        assert_eq!(error, expected);
+        let unknown = Document::parse("a.toml", "[method]\nstepsize = 1").unwrap_err().to_string();
+        assert!(unknown.contains("a.toml:2:1") && unknown.contains("did you mean \"method.step_size\"?"), "{unknown}");
+    }
+
+    #[test]
+    fn lists_expand_to_every_combination() {
+        let text = "seed = [1, 2]\n[method]\nname = [\"prdo\", \"ed\", \"mt\"]";
+        let document = Document::parse("a", text).unwrap();
+        let all = document.expand();
+        assert_eq!(all.len(), 6);
+        assert_eq!(all[1].1.text("method.name"), Some("prdo".into()));
+        assert_eq!(all[1].1.integer("seed"), Some(2));
+    }
+
+    #[test]
+    fn set_overrides_and_takes_bare_words() {
+        let mut document = Document::parse("a", "seed = 1").unwrap();
+        document.set("method.name=ed").unwrap();
+        document.set("seed = 7").unwrap();
+        assert_eq!((document.integer("seed"), document.text("method.name")), (Some(7), Some("ed".into())));
+        for bad in ["seed", "seed=-1", "sed=1", "method.gamma=high", "=", "a b=1"] {
+            assert!(document.set(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The run file's `[data]` and `[partition]` sections as each node's records.
+
+use super::document::Document;
+use super::place::ConfigError;
+use prdo_problem::data::{self, DataError, Dataset, Format, Options, Partition, Table};
+use std::path::Path;
+
+/// Who holds what, before it is sealed.
+pub struct Holdings {
+    /// Each node's records.
+    pub nodes: Vec<Table>,
+    /// Public records for accuracy.
+    pub held_out: Option<Table>,
+    /// Records set aside for tuning.
+    pub validation: Option<Table>,
+    /// Features of a record.
+    pub width: usize,
+    /// Number of classes, if labels are classes (2 for ±1).
+    pub classes: Option<usize>,
+    /// What the data is, in words.
+    pub title: String,
+}
+
+/// Held-out records that are generated when the run file does not say.
+const GENERATED_TEST: usize = 2000;
+
+/// Generates or reads the data for `nodes` nodes.
+pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdings, ConfigError> {
+    let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
+    match source.as_str() {
+        "file" => from_dataset(document, read_file(document)?, nodes, binary),
+        "digits" => from_dataset(document, data::digits(), nodes, binary),
+        _ => generated(document, &source, nodes).map_err(|e| data_error(document, &e)),
+    }
+}
+
+/// How many nodes the data itself fixes: those of a file's node column.
+pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> {
+    if document.text("data.source").as_deref() != Some("file") || document.has("graph.nodes") {
+        return Ok(None);
+    }
+    let node = read_file(document)?.node;
+    Ok(node.and_then(|node| node.iter().max().map(|last| *last as usize + 1)))
+}
+
+/// A data error at the key it is about.
+fn data_error(document: &Document, error: &DataError) -> ConfigError {
+    let field = match error {
+        DataError::Argument { field, .. } => match *field {
+            "nodes" => "graph.nodes",
+            "concentration" => "partition.concentration",
+            "test" => "data.test",
+            "validation" => "data.validation",
+            "dimension" => "data.dimension",
+            "classes" => "data.classes",
+            "width" => "data.width",
+            "label" => "data.label",
+            "node" => "data.node",
+            "features" => "data.features",
+            _ => "data.source",
+        },
+        _ if document.has("data.path") => "data.path",
+        _ => "data.source",
+    };
+    document.error(field, format!("data: {error}"))
+}
+
+fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings, DataError> {
+    let number = |path| document.integer(path).unwrap_or(1) as usize;
+    let (records, d) = (number("data.records"), number("data.dimension"));
+    let seed = document.integer("data.seed").unwrap_or(1);
+    let heterogeneity = document.float("data.heterogeneity").unwrap_or(0.2);
+    let test = match document.float("data.test") {
+        None => Some(GENERATED_TEST),
+        Some(x) if x >= 1.0 => Some(x as usize),
+        Some(x) => Some((x * (records * nodes) as f64).round() as usize),
+    };
+    let test = test.filter(|count| *count > 0);
+    let title = |law: &str| format!("{law}, {nodes} nodes with {records} records each (seed {seed})");
+    Ok(match source {
+        "logistic" => Holdings {
+            nodes: data::generate::logistic(nodes, records, d, heterogeneity, seed)?,
+            held_out: test
+                .map(|n| data::generate::logistic_held_out(n, d, heterogeneity, nodes, seed))
+                .transpose()?,
+            validation: None,
+            width: d,
+            classes: Some(2),
+            title: title(&format!("generated logistic data, {d} features, heterogeneity {heterogeneity}")),
+        },
+        "blobs" => {
+            let classes = document.integer("data.classes").unwrap_or(4) as usize;
+            Holdings {
+                nodes: data::generate::blobs(nodes, records, d, classes, 1.0, seed)?,
+                held_out: test
+                    .map(|n| data::generate::blobs_held_out(n, d, classes, 1.0, seed))
+                    .transpose()?,
+                validation: None,
+                width: d,
+                classes: Some(classes),
+                title: title(&format!("generated blobs, {classes} classes, {d} features")),
+            }
+        }
+        "quadratic" => Holdings {
+            nodes: data::generate::quadratic(nodes, records, d, heterogeneity, seed)?,
+            held_out: None,
+            validation: None,
+            width: d,
+            classes: None,
+            title: title(&format!("generated quadratic targets in {d} dimensions")),
+        },
+        _ => {
+            let bound = document.float("data.bound").unwrap_or(1.0);
+            Holdings {
+                nodes: data::generate::coefficients(nodes, records, bound, seed)?,
+                held_out: None,
+                validation: None,
+                width: 1,
+                classes: None,
+                title: title(&format!("generated coefficients within ±{bound}")),
+            }
+        }
+    })
+}
+
+fn read_file(document: &Document) -> Result<Dataset, ConfigError> {
+    let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
+    read(document, &path, "data.path", "train")
+}
+
+fn read(document: &Document, path: &Path, field: &'static str, prefix: &str) -> Result<Dataset, ConfigError> {
+    let format = match document.text("data.format").as_deref() {
+        Some("csv") => Some(Format::Csv),
+        Some("npz") => Some(Format::Npz),
+        Some("libsvm") => Some(Format::LibSvm),
+        Some("idx") => Some(Format::Idx),
+        Some("parquet") => Some(Format::Parquet),
+        _ => None,
+    };
+    let at = |e: DataError| document.error(field, format!("data: {e}"));
+    let kind = match format {
+        Some(format) => format,
+        None => Format::of(path).map_err(at)?,
+    };
+    let options = Options {
+        format: Some(kind),
+        label: document.text("data.label"),
+        node: document.text("data.node"),
+        features: document.texts("data.features"),
+        width: document.integer("data.width").map(|w| w as usize),
+        prefix: (kind == Format::Idx && path.is_dir()).then(|| prefix.to_string()),
+    };
+    data::read(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
+        e.place = e.place.or_else(|| document.place(field).cloned());
+        e
+    })
+}
+
+fn from_dataset(
+    document: &Document,
+    mut dataset: Dataset,
+    nodes: usize,
+    binary: bool,
+) -> Result<Holdings, ConfigError> {
+    let at = |e: DataError| data_error(document, &e);
+    let classes = document.integer("data.classes").map(|k| k as usize);
+    let (records, width) = (dataset.table.len(), dataset.table.width());
+    let relabel = |table: Table| -> Result<(Table, usize), DataError> {
+        if binary { Ok((data::binary_labels(table)?, 2)) } else { data::class_labels(table, classes) }
+    };
+    let (table, classes) = relabel(dataset.table).map_err(at)?;
+    dataset.table = table;
+    let file = document.text("data.path").unwrap_or_else(|| "UCI digits".into());
+
+    let (dataset, validation, mut held_out) = split(document, dataset)?;
+    if let Some(path) = document.file("data.test_path") {
+        held_out = Some(read_test(document, &path, width, binary, classes)?);
+    } else if file_has_test_images(document) && !document.has("data.test") {
+        let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
+        let test = read(document, &path, "data.path", "t10k")?.table;
+        held_out = Some(relabel(test).map_err(at)?.0);
+    }
+    let (partition, how) = partition(document, &dataset, nodes)?;
+    let tables = partition.into_tables(dataset.table);
+    let title = format!("{file}, {records} records of {width} features, {how} over {nodes} nodes");
+    Ok(Holdings { nodes: tables, held_out, validation, width, classes: Some(classes), title })
+}
+
+/// Whether the data is a folder of IDX files, which brings its own test images.
+fn file_has_test_images(document: &Document) -> bool {
+    document.file("data.path").is_some_and(|path| path.is_dir() && path.join("t10k-labels-idx1-ubyte").exists())
+}
+
+fn read_test(
+    document: &Document,
+    path: &Path,
+    width: usize,
+    binary: bool,
+    classes: usize,
+) -> Result<Table, ConfigError> {
+    let table = read(document, path, "data.test_path", "t10k")?.table;
+    let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
+    if table.width() != width {
+        let message =
+            format!("data.test_path {} has {} features, data.path has {width}", path.display(), table.width());
+        return Err(document.error("data.test_path", message));
+    }
+    if binary {
+        data::binary_labels(table).map_err(at)
+    } else {
+        Ok(data::class_labels(table, Some(classes)).map_err(at)?.0)
+    }
+}
+
+/// Sets the held-out and the validation records aside.
+fn split(
+    document: &Document,
+    dataset: Dataset,
+) -> Result<(Dataset, Option<Table>, Option<Table>), ConfigError> {
+    let given_apart = document.has("data.test_path") || file_has_test_images(document);
+    let default_test = if given_apart { 0.0 } else { 0.2 };
+    let count = |share: f64| match share {
+        s if s < 1.0 => (s * dataset.table.len() as f64).round() as usize,
+        s => s as usize,
+    };
+    let test = count(document.float("data.test").unwrap_or(default_test));
+    let validation = count(document.float("data.validation").unwrap_or(0.0));
+    if test + validation >= dataset.table.len() {
+        let message = format!(
+            "data.test and data.validation set {} records aside, but there are only {}",
+            test + validation,
+            dataset.table.len()
+        );
+        return Err(document.error(if document.has("data.test") { "data.test" } else { "data.validation" }, message));
+    }
+    let seed = document.integer("partition.seed").unwrap_or(1);
+    let [train, validation, test] = data::split_records(dataset.table.len(), validation, test, seed)
+        .map_err(|e| data_error(document, &e))?;
+    let part = |records: &[u32]| (!records.is_empty()).then(|| dataset.table.select(records));
+    let (validation, test) = (part(&validation), part(&test));
+    let dataset = if validation.is_none() && test.is_none() { dataset } else { dataset.select(&train) };
+    Ok((dataset, validation, test))
+}
+
+fn partition(
+    document: &Document,
+    dataset: &Dataset,
+    nodes: usize,
+) -> Result<(Partition, String), ConfigError> {
+    let seed = document.integer("partition.seed").unwrap_or(1);
+    let default = if dataset.node.is_some() { "column" } else { "iid" };
+    let kind = document.text("partition.kind").unwrap_or_else(|| default.into());
+    let table = &dataset.table;
+    let (partition, how) = match kind.as_str() {
+        "column" => (Partition::by_node(dataset, Some(nodes)), "held by the node column's".to_string()),
+        "dirichlet" => {
+            let c = document.float("partition.concentration").unwrap_or(0.5);
+            (Partition::dirichlet(table, nodes, c, seed), format!("Dirichlet({c})"))
+        }
+        "shards" => {
+            let k = document.integer("partition.shards").unwrap_or(2) as usize;
+            (Partition::shards(table, nodes, k, seed), format!("{k} label shards a node"))
+        }
+        _ => (Partition::iid(table, nodes, seed), "iid".to_string()),
+    };
+    let field = if document.has("partition.kind") { "partition.kind" } else { "data.source" };
+    let partition = partition.map_err(|e| match &e {
+        DataError::Argument { .. } => data_error(document, &e),
+        _ => document.error(field, format!("partition: {e}")),
+    })?;
+    Ok((partition, how))
+}

@@ -1,0 +1,76 @@
+//! A run's settings written back as a run file, with every default filled in.
+
+use super::build::Built;
+use super::document::Document;
+use super::schema::{KEYS, Value};
+use prdo_privacy::Sampling;
+use std::fmt::Write;
+
+/// The run file of a built run: running it again gives the same bits.
+pub fn to_toml(document: &Document, built: &Built) -> String {
+    let mut text = String::from("# Written by prdo: every setting of this run. `prdo run` repeats it to the bit.\n");
+    let mut section = "";
+    for key in KEYS {
+        let Some(value) = value(key.path, document, built) else { continue };
+        let (in_section, name) = key.path.split_once('.').unwrap_or(("", key.path));
+        if in_section != section {
+            section = in_section;
+            let _ = writeln!(text, "\n[{section}]");
+        }
+        let _ = writeln!(text, "{name} = {value}");
+    }
+    text
+}
+
+/// The value that was used, or `None` where the key says nothing about this run.
+fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value> {
+    let (facts, guarantee) = (&built.prepared.facts, built.prepared.guarantee);
+    let text = |t: &str| Some(Value::Text(t.to_string()));
+    let number = |n: usize| Some(Value::Integer(n as u64));
+    let source = document.text("data.source").unwrap_or_default();
+    let generated = source != "file" && source != "digits";
+    let from_file = |path| document.file(path).map(|p| Value::Text(absolute(&p)));
+    match path {
+        "graph.nodes" => number(facts.nodes),
+        "graph.file" | "data.path" | "data.test_path" => from_file(path),
+        "graph.seed" if !document.has(path) => None,
+        "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
+        "data.bound" if source != "coefficients" => None,
+        "partition.kind" | "partition.concentration" | "partition.shards" | "partition.seed" if generated => None,
+        "partition.concentration" if document.text("partition.kind").as_deref() != Some("dirichlet") => None,
+        "partition.shards" if document.text("partition.kind").as_deref() != Some("shards") => None,
+        "model.condition" | "model.curvature" if !document.has(path) => None,
+        "model.start_deviation" | "model.start_seed"
+            if document.text("model.start").as_deref() != Some("normal") =>
+        {
+            None
+        }
+        "method.gamma" | "method.beta" | "method.combine" => {
+            let name = path.trim_start_matches("method.");
+            let read = built.method.card().parameters.iter().any(|p| p.name() == name);
+            if read { document.get(path) } else { None }
+        }
+        "batch.sampling" => match built.batch.2 {
+            Sampling::Poisson => text("poisson"),
+            Sampling::WithoutReplacement => text("without-replacement"),
+            Sampling::Full => text("full"),
+        },
+        "batch.size" if built.batch.2 != Sampling::Full => number(built.batch.1),
+        "batch.first" if built.method.card().first_batch && built.batch.2 != Sampling::Full => {
+            number(built.batch.0)
+        }
+        "batch.size" | "batch.first" => None,
+        _ if path.starts_with("privacy.") && guarantee.is_none() => None,
+        "resolved.prdo" => text(env!("CARGO_PKG_VERSION")),
+        "resolved.noise_multiplier" => guarantee.map(|g| Value::Float(g.noise_multiplier)),
+        "resolved.epsilon" => guarantee.map(|g| Value::Float(g.epsilon)),
+        "resolved.lambda" => Some(Value::Float(facts.spectrum.lambda)),
+        "resolved.records" => number(facts.records),
+        "resolved.parameters" => number(facts.parameters),
+        _ => document.get(path),
+    }
+}
+
+fn absolute(path: &std::path::Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).display().to_string()
+}

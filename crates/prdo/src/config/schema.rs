@@ -1,0 +1,208 @@
+//! Every key a run file may have: its type, its range, its default and what it means. The one list from which
+//! files are checked, `prdo example --keys` is printed and suggestions are made.
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text or the name of a choice.
+    Text(String),
+    /// A whole number.
+    Integer(u64),
+    /// A number.
+    Float(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A list of texts.
+    Texts(Vec<String>),
+}
+
+impl std::fmt::Display for Value {
+    /// As TOML.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Text(text) => write!(f, "{}", quoted(text)),
+            Value::Integer(n) => write!(f, "{n}"),
+            Value::Float(x) => write!(f, "{x:?}"),
+            Value::Flag(b) => write!(f, "{b}"),
+            Value::Texts(list) => {
+                write!(f, "[{}]", list.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_string()).to_string()
+}
+
+/// The type and range of a key.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A whole number in a range.
+    Integer(u64, u64),
+    /// A number for which the test holds; the text says which.
+    Float(&'static str, fn(f64) -> bool),
+    /// `true` or `false`.
+    Flag,
+    /// A list of texts.
+    Texts,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// `section.name`, or `name` at the top.
+    pub path: &'static str,
+    /// Its type and range.
+    pub kind: Kind,
+    /// What it is when not given, as TOML; `None`: it depends, or it is needed.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+impl Kind {
+    /// What is allowed, in words.
+    pub fn allowed(self) -> String {
+        match self {
+            Kind::Text => "text in quotes".into(),
+            Kind::Choice(names) => {
+                format!("one of {}", names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", "))
+            }
+            Kind::Integer(least, most) if most == u64::MAX => format!("a whole number of at least {least}"),
+            Kind::Integer(least, most) => format!("a whole number from {least} to {most}"),
+            Kind::Float(allowed, _) => format!("a number {allowed}"),
+            Kind::Flag => "true or false".into(),
+            Kind::Texts => "a list of texts, such as [\"a\", \"b\"]".into(),
+        }
+    }
+}
+
+const POSITIVE: Kind = Kind::Float("above 0", |x| x > 0.0);
+const NON_NEGATIVE: Kind = Kind::Float("of at least 0", |x| x >= 0.0);
+const SEED: Kind = Kind::Integer(0, i64::MAX as u64);
+const MOST_NODES: u64 = 1_000_000;
+
+const fn key(path: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Key {
+    Key { path, kind, default, doc }
+}
+
+/// All keys, in the order in which they are written.
+pub const KEYS: &[Key] = &[
+    key("name", Kind::Text, Some("\"run\""), "what the run is called; also its folder's name"),
+    key("rounds", Kind::Integer(1, 100_000_000), None, "T, the number of communication rounds"),
+    key("seed", SEED, Some("1"), "seed of batches and noise; a seeded run is a simulation, not private"),
+    key("graph.kind", Kind::Choice(&["ring", "path", "torus", "complete", "star", "hypercube", "erdos-renyi", "random-regular", "exponential", "file"]), Some("\"ring\""), "who talks to whom"),
+    key("graph.nodes", Kind::Integer(1, MOST_NODES), None, "n, the number of organisations"),
+    key("graph.weights", Kind::Choice(&["paper", "metropolis", "max-degree"]), None, "how W is made: paper (1/2 and 1/4, rings only), metropolis or max-degree; default: paper on a ring, otherwise metropolis"),
+    key("graph.lazy", Kind::Flag, None, "replace W by (I+W)/2, which makes it positive semidefinite; default: true unless weights = \"paper\""),
+    key("graph.probability", Kind::Float("above 0 and at most 1", |x| x > 0.0 && x <= 1.0), None, "edge probability of erdos-renyi"),
+    key("graph.degree", Kind::Integer(1, MOST_NODES), None, "degree of random-regular"),
+    key("graph.seed", SEED, Some("1"), "seed of random graphs (public)"),
+    key("graph.file", Kind::Text, None, "edge list or matrix, for kind = \"file\"; relative to the run file"),
+    key("graph.allow_indefinite", Kind::Flag, Some("false"), "accept a W with negative eigenvalues, outside the paper's assumption"),
+    key("data.source", Kind::Choice(&["logistic", "blobs", "quadratic", "coefficients", "digits", "file"]), None, "generated data (logistic is the paper's), the bundled digits, or a file"),
+    key("data.records", Kind::Integer(1, 1 << 28), Some("1000"), "N, generated records a node"),
+    key("data.dimension", Kind::Integer(1, 1_000_000), Some("20"), "generated features a record"),
+    key("data.classes", Kind::Integer(2, 100_000), None, "number of classes; for a file: labels must be 0 to classes-1"),
+    key("data.heterogeneity", NON_NEGATIVE, Some("0.2"), "how far generated nodes differ (the paper's 0.2)"),
+    key("data.bound", POSITIVE, Some("1.0"), "A, the bound on generated coefficients (log-cosh)"),
+    key("data.seed", SEED, Some("1"), "seed of generated data (public)"),
+    key("data.path", Kind::Text, None, "the file or folder, for source = \"file\"; relative to the run file"),
+    key("data.format", Kind::Choice(&["csv", "npz", "libsvm", "idx", "parquet"]), None, "how to read it; default: by its ending"),
+    key("data.label", Kind::Text, None, "label column of a table; default: label or y"),
+    key("data.node", Kind::Text, None, "column that says which node holds a record; default: node, if there"),
+    key("data.features", Kind::Texts, None, "feature columns; default: all others"),
+    key("data.width", Kind::Integer(1, 10_000_000), None, "number of features of a LibSVM file"),
+    key("data.test", NON_NEGATIVE, None, "public held-out records for accuracy: a share below 1 or a number; default: 0.2 of a file, 2000 of generated data"),
+    key("data.validation", NON_NEGATIVE, Some("0.0"), "records set aside for tuning: a share below 1 or a number"),
+    key("data.test_path", Kind::Text, None, "a file of its own with the held-out records"),
+    key("partition.kind", Kind::Choice(&["iid", "dirichlet", "shards", "column"]), None, "who holds which record of a file; default: column if the file has one, otherwise iid"),
+    key("partition.concentration", POSITIVE, Some("0.5"), "Dirichlet concentration: smaller is more heterogeneous (the paper's 0.1)"),
+    key("partition.shards", Kind::Integer(1, 1_000_000), Some("2"), "label shards a node"),
+    key("partition.seed", SEED, Some("1"), "seed of the partition and of the split (public)"),
+    key("model.kind", Kind::Choice(&["logistic", "softmax", "quadratic", "log-cosh"]), None, "the loss of one record; default: the one that fits the data"),
+    key("model.regularization", NON_NEGATIVE, None, "weight of the regulariser; default: 0.001 for logistic (the paper's), 0 for softmax"),
+    key("model.condition", Kind::Float("of at least 1", |x| x >= 1.0), Some("10.0"), "condition number of quadratic"),
+    key("model.curvature", Kind::Float("above 0 and below 1", |x| x > 0.0 && x < 1.0), Some("0.5"), "curvature of log-cosh"),
+    key("model.start", Kind::Choice(&["zeros", "normal"]), Some("\"zeros\""), "the public starting point"),
+    key("model.start_deviation", POSITIVE, Some("0.1"), "deviation of a normal starting point"),
+    key("model.start_seed", SEED, Some("1"), "seed of a normal starting point (public)"),
+    key("method.name", Kind::Choice(&["prdo", "ed", "edm", "mt", "dsgd"]), None, "PRDO, Exact Diffusion, EDM, Momentum Tracking or D-SGD"),
+    key("method.step_size", POSITIVE, None, "α"),
+    key("method.gamma", Kind::Float("above 0 and at most 1", |x| x > 0.0 && x <= 1.0), Some("0.1"), "γ of prdo: weight of the fresh gradient; 1 is Exact Diffusion"),
+    key("method.beta", Kind::Float("of at least 0 and below 1", |x| (0.0..1.0).contains(&x)), Some("0.9"), "β of edm and mt: weight of history"),
+    key("method.combine", Kind::Choice(&["after", "first"]), Some("\"after\""), "mix after the step, or before it (dsgd, mt)"),
+    key("batch.size", Kind::Integer(1, 1 << 28), None, "b, records a round and node (expected, under Poisson sampling); default: all"),
+    key("batch.first", Kind::Integer(1, 1 << 28), None, "b0, of prdo's first round; default: size"),
+    key("batch.sampling", Kind::Choice(&["poisson", "without-replacement", "full"]), None, "private runs: poisson; otherwise default without-replacement, or full when size is not given"),
+    key("clip.gradient", POSITIVE, None, "C_g: norm at which a record's gradient is clipped"),
+    key("clip.difference", POSITIVE, None, "C_Δ: norm at which a record's gradient difference is clipped; decides whether prdo pays off"),
+    key("privacy.epsilon", POSITIVE, None, "ε of the whole run; the noise is calibrated to it"),
+    key("privacy.delta", Kind::Float("above 0 and below 1", |x| x > 0.0 && x < 1.0), Some("1e-5"), "δ; keep it well below 1/N"),
+    key("privacy.noise_multiplier", Kind::Float("from 0.01 to 1e6", |x| (0.01..=1e6).contains(&x)), None, "z, instead of epsilon: ε follows from it"),
+    key("privacy.accountant", Kind::Choice(&["rdp"]), Some("\"rdp\""), "how releases are accounted for: the paper's Rényi accountant"),
+    key("metrics.every", Kind::Integer(1, 100_000_000), Some("10"), "a row of metrics every so many rounds"),
+    key("metrics.moments", Kind::Flag, Some("false"), "also write the paper's moments of every round (slow)"),
+    key("resolved.prdo", Kind::Text, None, "version that wrote this file (information only)"),
+    key("resolved.noise_multiplier", Kind::Float("above 0", |x| x > 0.0), None, "z that was used (information only)"),
+    key("resolved.epsilon", Kind::Float("above 0", |x| x > 0.0), None, "ε of the whole run (information only)"),
+    key("resolved.lambda", Kind::Float("at most 1", |x| x <= 1.0), None, "second largest eigenvalue of W (information only)"),
+    key("resolved.records", Kind::Integer(0, u64::MAX), None, "records of all nodes (information only)"),
+    key("resolved.parameters", Kind::Integer(0, u64::MAX), None, "model parameters (information only)"),
+];
+
+/// The key of this path.
+pub fn find(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// The known path nearest to what was typed, if it is near: a slip of the pen, or the right name in the wrong
+/// section.
+pub fn nearest(path: &str) -> Option<&'static str> {
+    let name = |p: &'static str| p.rsplit('.').next().unwrap_or(p);
+    let typed = path.rsplit('.').next().unwrap_or(path);
+    let same_name = KEYS.iter().find(|key| name(key.path) == typed).map(|key| key.path);
+    let nearest = KEYS
+        .iter()
+        .map(|key| (strsim::damerau_levenshtein(key.path, path), key.path))
+        .min()
+        .filter(|(distance, _)| *distance <= 2 + path.len() / 6)
+        .map(|(_, path)| path);
+    let nearest_name = || {
+        let by_name = KEYS.iter().map(|key| (strsim::damerau_levenshtein(name(key.path), typed), key.path));
+        by_name.min().filter(|(distance, _)| *distance <= 2).map(|(_, path)| path)
+    };
+    same_name.or(nearest).or_else(nearest_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised() {
+        for (typed, meant) in [
+            ("method.stepsize", "method.step_size"),
+            ("method.step_sise", "method.step_size"),
+            ("step_size", "method.step_size"),
+            ("batch.szie", "batch.size"),
+            ("privacy.epsilom", "privacy.epsilon"),
+            ("round", "rounds"),
+        ] {
+            assert_eq!(nearest(typed), Some(meant), "{typed}");
+        }
+        assert_eq!(nearest("zzzzzzzzzzzz"), None);
+    }
+
+    #[test]
+    fn methods_in_the_schema_are_the_methods_there_are() {
+        let Some(Key { kind: Kind::Choice(names), .. }) = find("method.name") else { panic!("no method.name") };
+        let methods: Vec<_> = prdo_algorithm::Method::ALL.iter().map(|m| m.card().name).collect();
+        assert_eq!(*names, methods);
+    }
+}

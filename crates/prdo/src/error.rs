@@ -1,0 +1,127 @@
+//! What can be wrong with a run, before anything is trained.
+
+use prdo_accounting::AccountingError;
+use prdo_algorithm::graph::{GraphError, NetworkError};
+use prdo_problem::data::DataError;
+use prdo_problem::models::ModelError;
+use prdo_privacy::clip::ClipError;
+use prdo_privacy::{GateError, LedgerError, SamplingError, ShardError, StartError};
+use prdo_simulator::SimulationError;
+
+/// A run that cannot be prepared, or that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A number outside its range.
+    #[error("{field} = {value} is not allowed: it must be {allowed}")]
+    OutOfRange {
+        /// The run file's key.
+        field: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed, in words.
+        allowed: String,
+    },
+    /// Something is needed that was not given.
+    #[error("{field} is missing: {why}")]
+    Missing {
+        /// The run file's key.
+        field: &'static str,
+        /// Why it is needed.
+        why: String,
+    },
+    /// A node without records.
+    #[error("node {node} has no records: every node needs at least one")]
+    EmptyNode {
+        /// Which.
+        node: usize,
+    },
+    /// Privacy without a clip.
+    #[error("clip.gradient is missing: a private run must bound what one record can contribute")]
+    ClipMissing,
+    /// The graph.
+    #[error("graph: {0}")]
+    Graph(#[from] GraphError),
+    /// The paper's network assumption.
+    #[error("graph: {0}")]
+    Network(#[from] NetworkError),
+    /// The data.
+    #[error("data: {0}")]
+    Data(#[from] DataError),
+    /// The model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The privacy budget.
+    #[error("privacy: {0}")]
+    Accounting(#[from] AccountingError),
+    /// The clipping norms.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
+    /// The batch sizes.
+    #[error(transparent)]
+    Sampling(#[from] SamplingError),
+    /// The slots.
+    #[error(transparent)]
+    Shard(#[from] ShardError),
+    /// The starting point.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The nodes.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+impl RunError {
+    /// A value outside its range.
+    pub fn range(field: &'static str, value: impl ToString, allowed: impl ToString) -> Self {
+        Self::OutOfRange { field, value: value.to_string(), allowed: allowed.to_string() }
+    }
+
+    /// A key that is needed.
+    pub fn missing(field: &'static str, why: impl ToString) -> Self {
+        Self::Missing { field, why: why.to_string() }
+    }
+
+    /// The run file's key that the error is about, where there is one.
+    pub fn field(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::OutOfRange { field, .. } | Self::Missing { field, .. } => field,
+            Self::EmptyNode { .. } => "graph.nodes",
+            Self::ClipMissing => "clip.gradient",
+            Self::Graph(_) | Self::Network(_) => "graph.kind",
+            Self::Data(_) => "data.source",
+            Self::Model(e) => match e.field {
+                "classes" => "data.classes",
+                "condition" => "model.condition",
+                "curvature" => "model.curvature",
+                _ => "model.regularization",
+            },
+            Self::Accounting(AccountingError::OutOfRange { field: "delta", .. }) => "privacy.delta",
+            Self::Accounting(AccountingError::OutOfRange { field: "noise_multiplier", .. }) => {
+                "privacy.noise_multiplier"
+            }
+            Self::Accounting(_) => "privacy.epsilon",
+            Self::Clip(e) if e.field == "difference" => "clip.difference",
+            Self::Clip(_) => "clip.gradient",
+            Self::Sampling(e) if e.field == "first" => "batch.first",
+            Self::Sampling(_) => "batch.size",
+            Self::Simulation(SimulationError::Settings(e)) => match e.field {
+                "gamma" => "method.gamma",
+                "beta" => "method.beta",
+                _ => "method.step_size",
+            },
+            Self::Shard(_) | Self::Start(_) | Self::Simulation(_) => return None,
+        })
+    }
+
+    /// Whether the input was wrong (exit 2), rather than the work failing (exit 1).
+    pub fn is_input(&self) -> bool {
+        !matches!(
+            self,
+            Self::Simulation(SimulationError::Diverged { .. })
+                | Self::Simulation(SimulationError::Gate {
+                    error: GateError::Diverged { .. } | GateError::Ledger(LedgerError::Exhausted { .. }),
+                    ..
+                })
+        )
+    }
+}

@@ -1,0 +1,24 @@
+//! The `prdo` command: what was typed, what was meant, and the exit code.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod progress;
+
+use clap::Parser;
+use commands::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            progress::tell(&format!("error: {failure}"));
+            match failure {
+                Failure::Input(_) => ExitCode::from(2),
+                Failure::Work(_) => ExitCode::from(1),
+            }
+        }
+    }
+}

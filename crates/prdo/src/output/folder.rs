@@ -1,0 +1,236 @@
+//! Opening a run's folder without ever losing what is in it.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A run's folder, locked for this process until dropped.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// A folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// It holds a finished run.
+    #[error("{path} holds a finished run, which is kept: choose another --out, or add --overwrite")]
+    Finished {
+        /// The folder.
+        path: String,
+    },
+    /// It holds a run that was interrupted.
+    #[error("{path} holds an interrupted run: add --resume to go on with it, or --overwrite to begin anew")]
+    Interrupted {
+        /// The folder.
+        path: String,
+    },
+    /// It holds other files.
+    #[error("{path} is not empty and not a prdo run: choose another --out")]
+    Foreign {
+        /// The folder.
+        path: String,
+    },
+    /// There is nothing to resume.
+    #[error("{path} has no run to resume: leave --resume out")]
+    NothingToResume {
+        /// The folder.
+        path: String,
+    },
+    /// Another process is writing there.
+    #[error("{path} is in use by another prdo process")]
+    InUse {
+        /// The folder.
+        path: String,
+    },
+    /// The disk.
+    #[error("{what} {path}: {error}")]
+    Disk {
+        /// What was tried.
+        what: &'static str,
+        /// On which file.
+        path: String,
+        /// Why it failed.
+        error: std::io::Error,
+    },
+}
+
+impl FolderError {
+    /// Whether the input was wrong (exit 2), rather than the disk failing (exit 1).
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Self::Disk { .. })
+    }
+}
+
+fn disk<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> FolderError + 'a {
+    move |error| FolderError::Disk { what, path: path.display().to_string(), error }
+}
+
+/// The files that a run writes: what may be replaced by `--overwrite`.
+const OURS: [&str; 12] = [
+    "run.toml",
+    "metrics.csv",
+    "moments.csv",
+    "summary.json",
+    "model.safetensors",
+    "report.html",
+    "checkpoint",
+    "lock",
+    "table.csv",
+    "figure.svg",
+    "figure.png",
+    "network.svg",
+];
+
+impl Folder {
+    /// The folder for a new run: `asked`, or the first free one of `runs/NAME`, `runs/NAME-2`, …
+    ///
+    /// # Errors
+    /// A folder that holds something, unless `overwrite` says that a prdo run in it may go.
+    pub fn create(asked: Option<&Path>, name: &str, overwrite: bool) -> Result<Self, FolderError> {
+        let path = match asked {
+            Some(path) => path.to_path_buf(),
+            None => Self::free(name),
+        };
+        let shown = path.display().to_string();
+        let present = entries(&path)?;
+        if !present.is_empty() {
+            if !present.iter().all(|entry| OURS.contains(&entry.as_str())) {
+                return Err(FolderError::Foreign { path: shown });
+            }
+            let has = |entry: &str| present.iter().any(|p| p == entry);
+            match (overwrite, has("summary.json"), has("checkpoint")) {
+                (false, true, _) => return Err(FolderError::Finished { path: shown }),
+                (false, false, true) => return Err(FolderError::Interrupted { path: shown }),
+                _ => {}
+            }
+        }
+        fs::create_dir_all(&path).map_err(disk("cannot make the folder", &path))?;
+        let folder = Self::lock(path)?;
+        // Behind the lock: nobody else is writing here.
+        for entry in present.iter().filter(|entry| *entry != "lock") {
+            let old = folder.path.join(entry);
+            let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
+            removed.map_err(disk("cannot remove", &old))?;
+        }
+        Ok(folder)
+    }
+
+    /// The folder of a run that was interrupted (or is finished already).
+    ///
+    /// # Errors
+    /// No run there, or one in use.
+    pub fn resume(path: &Path) -> Result<Self, FolderError> {
+        if !path.join("run.toml").is_file() {
+            return Err(FolderError::NothingToResume { path: path.display().to_string() });
+        }
+        Self::lock(path.to_path_buf())
+    }
+
+    fn free(name: &str) -> PathBuf {
+        let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name: String = name.trim_start_matches('.').chars().map(plain).take(80).collect();
+        let name = if name.is_empty() { "run".to_string() } else { name };
+        let runs = Path::new("runs");
+        let mut path = runs.join(&name);
+        let mut number = 2;
+        while path.exists() {
+            path = runs.join(format!("{name}-{number}"));
+            number += 1;
+        }
+        path
+    }
+
+    fn lock(path: PathBuf) -> Result<Self, FolderError> {
+        let at = path.join("lock");
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&at)
+            .map_err(disk("cannot open", &at))?;
+        // Released by the operating system when this process ends, however it ends.
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(fs::TryLockError::WouldBlock) => Err(FolderError::InUse { path: path.display().to_string() }),
+            Err(fs::TryLockError::Error(error)) => Err(disk("cannot lock", &at)(error)),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the run in it is finished.
+    pub fn is_finished(&self) -> bool {
+        self.path.join("summary.json").exists()
+    }
+
+    /// Writes a file whole or not at all.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
+        write_atomically(&self.path.join(name), bytes)
+    }
+
+    /// The last checkpoint, if there is one.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, FolderError> {
+        let path = self.path.join("checkpoint/state");
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(disk("cannot read", &path)(error)),
+        }
+    }
+}
+
+fn entries(path: &Path) -> Result<Vec<String>, FolderError> {
+    match fs::read_dir(path) {
+        Ok(list) => list
+            .map(|entry| Ok(entry.map_err(disk("cannot list", path))?.file_name().to_string_lossy().into_owned()))
+            .collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(disk("cannot list", path)(error)),
+    }
+}
+
+/// Writes beside the file, makes it durable, then puts it in the file's place: a crash leaves the old one or
+/// the new one, never half of either.
+///
+/// # Errors
+/// When the disk fails.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(disk("cannot make the folder", folder))?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".prdo-")
+        .suffix(".tmp")
+        .tempfile_in(folder)
+        .map_err(disk("cannot write in", folder))?;
+    let written = temporary.write_all(bytes).and_then(|()| temporary.as_file().sync_all());
+    written.map_err(disk("cannot write", path))?;
+    set_ordinary_permissions(temporary.as_file());
+    temporary.persist(path).map_err(|e| disk("cannot write", path)(e.error))?;
+    // The rename itself becomes durable with its folder; where folders cannot be opened there is no more to do.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// Temporary files are private to their owner; results should be as readable as any file the user makes.
+fn set_ordinary_permissions(file: &File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = file.set_permissions(fs::Permissions::from_mode(0o644));
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+}

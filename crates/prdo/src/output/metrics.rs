@@ -1,0 +1,147 @@
+//! `metrics.csv` and `moments.csv`: written row by row, so that a run can be watched, and read back.
+
+use prdo_simulator::{Moments, Row};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+const COLUMNS: [&str; 10] = [
+    "round",
+    "loss",
+    "grad_norm",
+    "consensus_error",
+    "test_accuracy",
+    "epsilon_spent",
+    "bytes_sent",
+    "gradient_evaluations",
+    "clipped_gradient_fraction",
+    "clipped_difference_fraction",
+];
+
+/// The first line of `metrics.csv`.
+pub fn header() -> String {
+    COLUMNS.join(",")
+}
+
+/// One line of `metrics.csv`: numbers with all their digits, empty where a column does not apply.
+pub fn format_row(row: &Row) -> String {
+    let optional = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
+    [
+        row.round.to_string(),
+        format!("{:?}", row.loss),
+        format!("{:?}", row.grad_norm),
+        format!("{:?}", row.consensus_error),
+        optional(row.test_accuracy),
+        optional(row.epsilon_spent),
+        row.bytes_sent.to_string(),
+        row.gradient_evaluations.to_string(),
+        optional(row.clipped_gradient_fraction),
+        optional(row.clipped_difference_fraction),
+    ]
+    .join(",")
+}
+
+/// The rows of a `metrics.csv`, up to the first line that is not whole (a crash may have cut the last one).
+pub fn parse_rows(text: &str) -> Vec<Row> {
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut lines = whole.lines();
+    if lines.next() != Some(header().as_str()) {
+        return Vec::new();
+    }
+    lines.map_while(parse_row).collect()
+}
+
+fn parse_row(line: &str) -> Option<Row> {
+    let cells: Vec<&str> = line.split(',').collect();
+    let [round, loss, grad_norm, consensus_error, accuracy, epsilon, bytes, evaluations, gradients, differences] =
+        cells[..]
+    else {
+        return None;
+    };
+    let optional = |cell: &str| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
+    Some(Row {
+        round: round.parse().ok()?,
+        loss: loss.parse().ok()?,
+        grad_norm: grad_norm.parse().ok()?,
+        consensus_error: consensus_error.parse().ok()?,
+        test_accuracy: optional(accuracy)?,
+        epsilon_spent: optional(epsilon)?,
+        bytes_sent: bytes.parse().ok()?,
+        gradient_evaluations: evaluations.parse().ok()?,
+        clipped_gradient_fraction: optional(gradients)?,
+        clipped_difference_fraction: optional(differences)?,
+    })
+}
+
+/// The first line of `moments.csv`.
+pub fn moments_header() -> &'static str {
+    "round,disagreement,local_error,mean_error,direction,movement"
+}
+
+/// One line of `moments.csv`.
+pub fn format_moments(m: &Moments) -> String {
+    let Moments { round, disagreement, local_error, mean_error, direction, movement } = m;
+    format!("{round},{disagreement:?},{local_error:?},{mean_error:?},{direction:?},{movement:?}")
+}
+
+/// A file to which lines are appended. It is rewritten when a run is resumed, so that it never holds a line
+/// twice.
+#[derive(Debug)]
+pub struct MetricsFile {
+    file: File,
+}
+
+impl MetricsFile {
+    /// A file that begins with these lines.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn create(path: &Path, lines: &[String]) -> std::io::Result<Self> {
+        let mut file = File::create(path)?;
+        let mut text = lines.join("\n");
+        text.push('\n');
+        file.write_all(text.as_bytes())?;
+        Ok(Self { file })
+    }
+
+    /// Appends a line.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn append(&mut self, line: &str) -> std::io::Result<()> {
+        self.file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Makes everything appended so far durable: done before a checkpoint says that it is there.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> std::io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_to_the_bit_and_a_cut_line_is_left_out() {
+        let row = Row {
+            round: 3,
+            loss: 0.1 + 0.2,
+            grad_norm: 7.9e-11,
+            consensus_error: 0.0,
+            test_accuracy: Some(1.0 / 3.0),
+            epsilon_spent: None,
+            bytes_sent: u64::MAX,
+            gradient_evaluations: 12,
+            clipped_gradient_fraction: Some(0.5),
+            clipped_difference_fraction: None,
+        };
+        let text = format!("{}\n{}\n{}\n", header(), format_row(&row), format_row(&Row { round: 4, ..row }));
+        assert_eq!(parse_rows(&text), [row, Row { round: 4, ..row }]);
+        assert_eq!(parse_rows(&text[..text.len() - 5]), [row]);
+        assert!(parse_rows("").is_empty() && parse_rows("nonsense\n1,2\n").is_empty());
+    }
+}

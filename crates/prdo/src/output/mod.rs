@@ -1,0 +1,12 @@
+//! A run's folder: what is written where, atomically, and read back.
+//!
+//! `run.toml` (everything resolved), `metrics.csv`, `moments.csv` on request, `summary.json` (present only when
+//! the run is finished), `model.safetensors`, `report.html`, `checkpoint/state`.
+
+mod folder;
+mod metrics;
+mod model;
+
+pub use folder::{Folder, FolderError, write_atomically};
+pub use metrics::{MetricsFile, format_moments, format_row, header, moments_header, parse_rows};
+pub use model::{read_models, write_models};

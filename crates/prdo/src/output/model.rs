@@ -1,0 +1,46 @@
+//! `model.safetensors`: x̄ as `average` and each node's model as one row of `nodes`.
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use std::collections::HashMap;
+
+/// The file's bytes.
+///
+/// # Errors
+/// When the models have different sizes.
+pub fn write_models(average: &[f64], nodes: &[&[f64]]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
+    let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let (average_bytes, node_bytes) = (bytes(average), nodes.iter().flat_map(|x| bytes(x)).collect::<Vec<u8>>());
+    let average_view = TensorView::new(Dtype::F64, vec![average.len()], &average_bytes)?;
+    let nodes_view = TensorView::new(Dtype::F64, vec![nodes.len(), average.len()], &node_bytes)?;
+    let about = HashMap::from([("format".to_string(), "prdo model, version 1".to_string())]);
+    serialize([("average", average_view), ("nodes", nodes_view)], Some(about))
+}
+
+/// x̄ and each node's model from the file's bytes.
+///
+/// # Errors
+/// When it is not such a file.
+pub fn read_models(bytes: &[u8]) -> Result<(Vec<f64>, Vec<Vec<f64>>), safetensors::SafeTensorError> {
+    let file = SafeTensors::deserialize(bytes)?;
+    let floats = |bytes: &[u8]| -> Vec<f64> {
+        let eight = |c: &[u8]| f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]);
+        bytes.chunks_exact(8).map(eight).collect()
+    };
+    let average = floats(file.tensor("average")?.data());
+    let nodes = floats(file.tensor("nodes")?.data());
+    let rows = nodes.chunks(average.len().max(1)).map(<[f64]>::to_vec).collect();
+    Ok((average, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_come_back_to_the_bit() {
+        let (average, nodes): (Vec<f64>, [&[f64]; 2]) = (vec![0.5, 0.1 + 0.2], [&[1.0, -0.0], &[0.0, 1e-300]]);
+        let (a, n) = read_models(&write_models(&average, &nodes).unwrap()).unwrap();
+        assert_eq!((a, n), (average, nodes.map(<[f64]>::to_vec).to_vec()));
+        assert!(read_models(b"nonsense").is_err());
+    }
+}

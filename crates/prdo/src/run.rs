@@ -1,0 +1,372 @@
+//! A run built in code: your records, your model, any method, private or not.
+
+use crate::error::RunError;
+use prdo_accounting::{RenyiAccountant, Target, noise_multiplier};
+use prdo_algorithm::graph::{Mixing, Spectrum};
+use prdo_algorithm::{Method, Settings};
+use prdo_privacy::{
+    Batches, Clip, Data, Exposed, Gate, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling, Secret,
+    Shard, Start,
+};
+use prdo_simulator::{End, Moments, Observer, Row, Schedule, Simulation, Training, train};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What a run promises about its records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Privacy {
+    /// At most ε at δ for the whole transcript; the noise is calibrated to it.
+    Budget {
+        /// ε.
+        epsilon: f64,
+        /// δ.
+        delta: f64,
+    },
+    /// A given noise multiplier; ε at δ follows from it.
+    Noise {
+        /// z: noise standard deviation over sensitivity.
+        multiplier: f64,
+        /// δ.
+        delta: f64,
+    },
+}
+
+/// The privacy a prepared run has: its noise and what all its rounds will cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guarantee {
+    /// ε of the whole run at δ, for the node with the highest sampling rate.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// z.
+    pub noise_multiplier: f64,
+    /// The highest sampling rate of the first release.
+    pub first_rate: f64,
+    /// The highest sampling rate of the others.
+    pub rate: f64,
+}
+
+/// A run to be: settings that can still be changed. See the [crate] for an example.
+pub struct Run<M: Model> {
+    model: M,
+    records: Vec<M::Data>,
+    mixing: Mixing,
+    allow_indefinite: bool,
+    method: Method,
+    settings: Settings,
+    rounds: u32,
+    every: u32,
+    moments: bool,
+    seed: u64,
+    batch: Option<usize>,
+    first_batch: Option<usize>,
+    sampling: Sampling,
+    clip: Option<(f64, f64)>,
+    privacy: Option<Privacy>,
+    held_out: Option<M::Data>,
+    start: Option<Start>,
+}
+
+impl<M: Model + 'static> Run<M> {
+    /// A run of `method` in which node i holds `records[i]` and mixes by row i of `mixing`.
+    ///
+    /// Until told otherwise: full batches, no clipping, no privacy, 100 rounds, seed 1, start at zero.
+    pub fn new(model: M, records: Vec<M::Data>, mixing: Mixing, method: Method, settings: Settings) -> Self {
+        Self {
+            model,
+            records,
+            mixing,
+            allow_indefinite: false,
+            method,
+            settings,
+            rounds: 100,
+            every: 10,
+            moments: false,
+            seed: 1,
+            batch: None,
+            first_batch: None,
+            sampling: Sampling::Full,
+            clip: None,
+            privacy: None,
+            held_out: None,
+            start: None,
+        }
+    }
+
+    /// T, the number of rounds.
+    #[must_use]
+    pub fn rounds(self, rounds: u32) -> Self {
+        Self { rounds, ..self }
+    }
+
+    /// A row of metrics every so many rounds.
+    #[must_use]
+    pub fn record_every(self, every: u32) -> Self {
+        Self { every, ..self }
+    }
+
+    /// Also compute the paper's moments in every round (slow: a full gradient at each node's own point).
+    #[must_use]
+    pub fn moments(self, moments: bool) -> Self {
+        Self { moments, ..self }
+    }
+
+    /// The seed of all secret draws. A seeded run is a simulation: anyone who knows the seed knows the noise.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// b, drawn by `sampling`. Private runs sample by Poisson, with b the expected size.
+    #[must_use]
+    pub fn batch(self, size: usize, sampling: Sampling) -> Self {
+        Self { batch: Some(size), sampling, ..self }
+    }
+
+    /// b₀, for methods whose first round is special. Until told otherwise it is b.
+    #[must_use]
+    pub fn first_batch(self, size: usize) -> Self {
+        Self { first_batch: Some(size), ..self }
+    }
+
+    /// C_g and C_Δ.
+    #[must_use]
+    pub fn clip(self, gradient: f64, difference: f64) -> Self {
+        Self { clip: Some((gradient, difference)), ..self }
+    }
+
+    /// Protects every record.
+    #[must_use]
+    pub fn private(self, privacy: Privacy) -> Self {
+        Self { privacy: Some(privacy), ..self }
+    }
+
+    /// Public records on which the average model's accuracy is measured.
+    #[must_use]
+    pub fn held_out(self, records: M::Data) -> Self {
+        Self { held_out: Some(records), ..self }
+    }
+
+    /// The public starting point of every node.
+    #[must_use]
+    pub fn start(self, start: Start) -> Self {
+        Self { start: Some(start), ..self }
+    }
+
+    /// Runs on a mixing matrix with negative eigenvalues, outside the paper's assumption.
+    #[must_use]
+    pub fn allow_indefinite(self, allow: bool) -> Self {
+        Self { allow_indefinite: allow, ..self }
+    }
+
+    /// Checks everything and seals the records. Nothing has been trained or released yet.
+    ///
+    /// # Errors
+    /// Whatever is out of range or does not fit, with its field and value.
+    pub fn prepare(self) -> Result<Prepared, RunError> {
+        if self.rounds == 0 {
+            return Err(RunError::range("rounds", 0, "at least 1"));
+        }
+        let spectrum = self.mixing.check(self.allow_indefinite)?;
+        let least = self.records.iter().map(Data::len).min().unwrap_or(0);
+        if let Some(node) = self.records.iter().position(Data::is_empty) {
+            return Err(RunError::EmptyNode { node });
+        }
+        let batches = self.batches(least)?;
+        let clip = self.clip.map(|(g, d)| Clip::new(g, d)).transpose()?;
+        let start = self.start.clone().unwrap_or_else(|| Start::zeros(self.model.dimension()));
+        let schedule = Schedule { rounds: self.rounds, every: self.every.max(1), moments: self.moments };
+        let facts = Facts {
+            spectrum,
+            nodes: self.records.len(),
+            links: (self.mixing.entries() - self.mixing.nodes()) / 2,
+            least_records: least,
+            records: self.records.iter().map(Data::len).sum(),
+            parameters: self.model.dimension(),
+        };
+        let guarantee = self.guarantee(least, batches)?;
+        let training: Box<dyn Training> = match guarantee {
+            Some(guarantee) => {
+                let clip = clip.ok_or(RunError::ClipMissing)?;
+                Box::new(self.private_simulation(batches, clip, guarantee, &start)?)
+            }
+            None => Box::new(self.open_simulation(batches, clip, &start)?),
+        };
+        Ok(Prepared { training, schedule, guarantee, facts })
+    }
+
+    /// (b₀, b), checked against the smallest node.
+    fn batches(&self, least: usize) -> Result<(usize, usize), RunError> {
+        let whole = self.batch.is_none() || self.sampling == Sampling::Full;
+        let size = if whole { least } else { self.batch.unwrap_or(least) };
+        let first = self.first_batch.unwrap_or(size);
+        Batches::new(first, size, least)?;
+        Ok((first, size))
+    }
+
+    fn guarantee(&self, least: usize, (first, size): (usize, usize)) -> Result<Option<Guarantee>, RunError> {
+        use prdo_privacy::Batch;
+        let Some(privacy) = self.privacy else { return Ok(None) };
+        let batches = Batches::new(first, size, least)?;
+        let rate = batches.rate(Batch::Later);
+        let first_rate = if self.method.card().first_batch { batches.rate(Batch::First) } else { rate };
+        let rates = [(first_rate, 1), (rate, u64::from(self.rounds) - 1)];
+        let (z, delta) = match privacy {
+            Privacy::Budget { epsilon, delta } => {
+                (noise_multiplier(&Target::new(epsilon, delta)?, &rates)?, delta)
+            }
+            Privacy::Noise { multiplier, delta } => (multiplier, delta),
+        };
+        let mut history = prdo_accounting::History::new();
+        for (rate, count) in rates {
+            history.add(prdo_accounting::Release::new(rate, z)?, count);
+        }
+        let epsilon = RenyiAccountant::new().epsilon(&history, delta)?;
+        Ok(Some(Guarantee { epsilon, delta, noise_multiplier: z, first_rate, rate }))
+    }
+
+    fn private_simulation(
+        self,
+        (first, size): (usize, usize),
+        clip: Clip,
+        guarantee: Guarantee,
+        start: &Start,
+    ) -> Result<Simulation<M, Noised>, RunError> {
+        let secret = Arc::new(Secret::from_seed(self.seed));
+        let accountant = Arc::new(RenyiAccountant::new());
+        let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
+        let gate = |(node, records): (usize, M::Data)| {
+            let rules = PrivateRules {
+                batches: Batches::new(first, size, records.len())?,
+                clip,
+                noise_multiplier: guarantee.noise_multiplier,
+                ledger: Ledger::new(Arc::clone(&accountant), budget),
+            };
+            Ok(Gate::new(node as u32, Shard::seal(records)?, Arc::clone(&secret), rules))
+        };
+        let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
+        let method = (self.method, &self.settings);
+        Ok(Simulation::new(self.model, gates, self.mixing, method, start, self.held_out)?)
+    }
+
+    fn open_simulation(
+        self,
+        (first, size): (usize, usize),
+        clip: Option<Clip>,
+        start: &Start,
+    ) -> Result<Simulation<M, Exposed>, RunError> {
+        let secret = Arc::new(Secret::from_seed(self.seed));
+        let gate = |(node, records): (usize, M::Data)| {
+            let batches = match self.sampling {
+                Sampling::Full => Batches::full(records.len()),
+                _ => Batches::new(first, size, records.len())?,
+            };
+            let rules = OpenRules { batches, sampling: self.sampling, clip };
+            Ok(Gate::new(node as u32, Shard::seal(records)?, Arc::clone(&secret), rules))
+        };
+        let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
+        let method = (self.method, &self.settings);
+        Ok(Simulation::new(self.model, gates, self.mixing, method, start, self.held_out)?)
+    }
+
+    /// Prepares the run and trains it to its end.
+    ///
+    /// # Errors
+    /// As [`Run::prepare`], or a run that diverges.
+    pub fn train(self) -> Result<Outcome, RunError> {
+        self.prepare()?.train()
+    }
+}
+
+/// Public facts of a prepared run.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Eigenvalues of W that matter.
+    pub spectrum: Spectrum,
+    /// n.
+    pub nodes: usize,
+    /// Undirected edges.
+    pub links: usize,
+    /// Records of the smallest node.
+    pub least_records: usize,
+    /// Records of all nodes.
+    pub records: usize,
+    /// d.
+    pub parameters: usize,
+}
+
+/// A run that was checked and is ready to train.
+pub struct Prepared {
+    /// The nodes.
+    pub training: Box<dyn Training>,
+    /// How long, and when to measure.
+    pub schedule: Schedule,
+    /// What it promises; `None` is ε = ∞.
+    pub guarantee: Option<Guarantee>,
+    /// What is public about it.
+    pub facts: Facts,
+}
+
+impl Prepared {
+    /// Trains to the end.
+    ///
+    /// # Errors
+    /// A run that diverges.
+    pub fn train(mut self) -> Result<Outcome, RunError> {
+        let mut record = Record::default();
+        let end = train(&mut *self.training, &self.schedule, &mut record)?;
+        debug_assert_eq!(end, End::Finished);
+        Ok(self.outcome(record.rows, record.moments))
+    }
+
+    /// What a finished training holds, with the rows measured on the way.
+    pub fn outcome(&self, rows: Vec<Row>, moments: Vec<Moments>) -> Outcome {
+        Outcome {
+            rows,
+            moments,
+            average: self.training.average(),
+            models: self.training.models().into_iter().map(<[f64]>::to_vec).collect(),
+            guarantee: self.guarantee,
+        }
+    }
+}
+
+/// What came out of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Metrics, first row at the start, last at the end.
+    pub rows: Vec<Row>,
+    /// The paper's moments, if asked for.
+    pub moments: Vec<Moments>,
+    /// x̄.
+    pub average: Vec<f64>,
+    /// Each node's model.
+    pub models: Vec<Vec<f64>>,
+    /// What was promised and kept; `None` is ε = ∞.
+    pub guarantee: Option<Guarantee>,
+}
+
+impl Outcome {
+    /// The last row. A run always has one: the start is measured too.
+    pub fn last(&self) -> Option<&Row> {
+        self.rows.last()
+    }
+}
+
+/// Keeps everything, stops nothing.
+#[derive(Default)]
+struct Record {
+    rows: Vec<Row>,
+    moments: Vec<Moments>,
+}
+
+impl Observer for Record {
+    fn row(&mut self, row: &Row) -> ControlFlow<()> {
+        self.rows.push(*row);
+        ControlFlow::Continue(())
+    }
+
+    fn moments(&mut self, moments: &Moments) {
+        self.moments.push(*moments);
+    }
+}

@@ -1,0 +1,280 @@
+//! What named columns are for, and how label and node columns are read: shared by CSV and Parquet.
+
+use std::collections::BTreeMap;
+
+use super::error::{listed, quoted};
+use super::{DataError, Options, Place};
+
+/// Which column is what, by position.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Roles {
+    pub(super) label: usize,
+    pub(super) node: Option<usize>,
+    pub(super) features: Vec<usize>,
+}
+
+impl Roles {
+    /// Gives each of the columns `names` of `file` its role.
+    pub(super) fn of(file: &str, names: &[String], options: &Options) -> Result<Self, DataError> {
+        refuse_duplicates(file, names, "occurs more than once in the header")?;
+        let label = match &options.label {
+            Some(name) => find(file, names, name)?,
+            None => position(names, "label").or_else(|| position(names, "y")).ok_or_else(|| {
+                let wanted = "\"label\" or \"y\" (or name the label column)".to_owned();
+                DataError::MissingColumn { file: file.to_owned(), wanted, found: listed(names) }
+            })?,
+        };
+        let node = match &options.node {
+            Some(name) => Some(find(file, names, name)?),
+            None => position(names, "node").filter(|node| *node != label),
+        };
+        if node == Some(label) {
+            return Err(column(file, &names[label], "cannot be both label and node"));
+        }
+        let taken = |c: usize| c == label || node == Some(c);
+        let features = match &options.features {
+            None => (0..names.len()).filter(|c| !taken(*c)).collect(),
+            Some(chosen) => {
+                refuse_duplicates(file, chosen, "is chosen as a feature more than once")?;
+                chosen.iter().map(|name| find(file, names, name)).collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        Self { label, node, features }.checked(file, names)
+    }
+
+    /// Refuses features that are labels (which would let a model cheat), nodes, nothing, or nameless, such as
+    /// the row numbers that pandas writes in front.
+    fn checked(self, file: &str, names: &[String]) -> Result<Self, DataError> {
+        if self.features.is_empty() {
+            return Err(DataError::NoFeatures { file: file.to_owned(), found: listed(names) });
+        }
+        for &c in &self.features {
+            if c == self.label || self.node == Some(c) {
+                return Err(column(file, &names[c], "cannot be a feature: it is the label or node column"));
+            }
+            if names[c].is_empty() {
+                let problem = format!("(column {}) has no name: name it, or choose the features", c + 1);
+                return Err(column(file, "", &problem));
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn column(file: &str, column: &str, problem: &str) -> DataError {
+    DataError::Column { file: file.to_owned(), column: column.to_owned(), problem: problem.to_owned() }
+}
+
+fn position(names: &[String], name: &str) -> Option<usize> {
+    names.iter().position(|n| n == name)
+}
+
+fn find(file: &str, names: &[String], name: &str) -> Result<usize, DataError> {
+    position(names, name).ok_or_else(|| DataError::MissingColumn {
+        file: file.to_owned(),
+        wanted: quoted(name),
+        found: listed(names),
+    })
+}
+
+fn refuse_duplicates(file: &str, names: &[String], problem: &str) -> Result<(), DataError> {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(column(file, pair[0], problem)),
+        None => Ok(()),
+    }
+}
+
+/// A cell's place and column, for the error it may cause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) file: &'a str,
+    pub(super) place: Place,
+    pub(super) column: &'a str,
+}
+
+impl Cell<'_> {
+    /// The error of this cell.
+    pub(super) fn refuse(self, value: impl Into<String>, allowed: &'static str) -> DataError {
+        let (file, column) = (self.file.to_owned(), self.column.to_owned());
+        DataError::Cell { file, place: self.place, column, value: value.into(), allowed }
+    }
+
+    /// `text` as a finite number.
+    pub(super) fn number(self, text: &str) -> Result<f64, DataError> {
+        self.finite(text.parse().unwrap_or(f64::NAN)).map_err(|_| self.refuse(shown(text), "finite numbers"))
+    }
+
+    /// `value`, if it is finite.
+    pub(super) fn finite(self, value: f64) -> Result<f64, DataError> {
+        match value.is_finite() {
+            true => Ok(value),
+            false => Err(self.refuse(value.to_string(), "finite numbers")),
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { quoted(text) }
+}
+
+/// Distinct names, numbered as they come and in sorted order at the end.
+#[derive(Debug, Default)]
+struct Names {
+    codes: Vec<u32>,
+    known: BTreeMap<String, (u32, Option<Place>)>,
+}
+
+impl Names {
+    fn push(&mut self, name: &str, place: Place) {
+        let code = match self.known.get(name) {
+            Some((code, _)) => *code,
+            None => {
+                // More than 2³² distinct names do not fit in memory either.
+                let code = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
+                self.known.insert(name.to_owned(), (code, Some(place)));
+                code
+            }
+        };
+        self.codes.push(code);
+    }
+
+    /// For each entry what `value` says of its name's rank in sorted order.
+    fn ranked<T: Copy + Default>(&self, value: impl Fn(usize, &str) -> T) -> Vec<T> {
+        let mut of_code = vec![T::default(); self.known.len()];
+        for (rank, (name, (code, _))) in self.known.iter().enumerate() {
+            of_code[*code as usize] = value(rank, name);
+        }
+        self.codes.iter().map(|code| of_code[*code as usize]).collect()
+    }
+}
+
+/// A label column being read. Its first cell says whether labels are numbers or names; the other kind is then
+/// refused, because one mistyped number must not turn a column of numbers into thousands of classes.
+#[derive(Debug, Default)]
+pub(super) struct LabelColumn {
+    numbers: Vec<f64>,
+    names: Names,
+}
+
+impl LabelColumn {
+    pub(super) fn push_text(&mut self, text: &str, cell: Cell<'_>) -> Result<(), DataError> {
+        if text.is_empty() {
+            return Err(cell.refuse("nothing", "a number or a class name"));
+        }
+        match text.parse::<f64>() {
+            Ok(number) => self.push_number(number, cell),
+            Err(_) if self.numbers.is_empty() => {
+                self.names.push(text, cell.place);
+                Ok(())
+            }
+            Err(_) => Err(cell.refuse(quoted(text), "finite numbers, as in the records before")),
+        }
+    }
+
+    pub(super) fn push_number(&mut self, number: f64, cell: Cell<'_>) -> Result<(), DataError> {
+        if !self.names.codes.is_empty() {
+            return Err(
+                cell.refuse(number.to_string(), "class names that are not numbers, as in the records before")
+            );
+        }
+        self.numbers.push(cell.finite(number)?);
+        Ok(())
+    }
+
+    /// The labels, and the class names where labels are names.
+    pub(super) fn finish(self) -> (Vec<f64>, Option<Vec<String>>) {
+        if self.names.codes.is_empty() {
+            return (self.numbers, None);
+        }
+        let labels = self.names.ranked(|rank, _| rank as f64);
+        (labels, Some(self.names.known.into_keys().collect()))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len() + self.names.codes.len()
+    }
+}
+
+/// A node column being read: whole numbers are node numbers as they stand; anything else is a name, and names
+/// are numbered in sorted order.
+#[derive(Debug, Default)]
+pub(super) struct NodeColumn {
+    names: Names,
+}
+
+impl NodeColumn {
+    pub(super) fn push(&mut self, text: &str, cell: Cell<'_>) -> Result<(), DataError> {
+        if text.is_empty() {
+            return Err(cell.refuse("nothing", "a node number or name"));
+        }
+        self.names.push(text, cell.place);
+        Ok(())
+    }
+
+    pub(super) fn finish(self, file: &str, column: &str) -> Result<Vec<u32>, DataError> {
+        if !self.names.known.keys().all(|name| is_integer(name)) {
+            return Ok(self.names.ranked(|rank, _| rank as u32));
+        }
+        for (name, (_, place)) in &self.names.known {
+            if name.parse::<u32>().is_err() {
+                let cell = Cell { file, place: place.unwrap_or(Place::Record(0)), column };
+                return Err(cell.refuse(quoted(name), "node numbers 0 to 4294967295, or names"));
+            }
+        }
+        Ok(self.names.ranked(|_, name| name.parse().unwrap_or(0)))
+    }
+}
+
+/// Whether `text` is a whole number as computers write it: `7`, `-7`, but not `007` or `+7`, which are names.
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits == "0" || !digits.starts_with('0');
+    !digits.is_empty() && plain && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn roles_by_default_and_by_choice() {
+        let columns = names(&["a", "y", "node", "label"]);
+        let roles = Roles::of("f", &columns, &Options::default()).unwrap();
+        assert_eq!(roles, Roles { label: 3, node: Some(2), features: vec![0, 1] });
+        let options = Options {
+            label: Some("a".to_owned()),
+            node: Some("y".to_owned()),
+            features: Some(names(&["label", "node"])),
+            ..Options::default()
+        };
+        assert_eq!(
+            Roles::of("f", &columns, &options).unwrap(),
+            Roles { label: 0, node: Some(1), features: vec![3, 2] }
+        );
+    }
+
+    #[test]
+    fn names_are_numbered_in_sorted_order_and_numbers_stand() {
+        let cell = Cell { file: "f", place: Place::Line(2), column: "c" };
+        let nodes = |list: &[&str]| {
+            let mut column = NodeColumn::default();
+            list.iter().for_each(|text| column.push(text, cell).unwrap());
+            column.finish("f", "c").map_err(|e| e.to_string())
+        };
+        assert_eq!(nodes(&["zurich", "bern", "zurich"]), Ok(vec![1, 0, 1]));
+        assert_eq!(nodes(&["10", "2", "0"]), Ok(vec![10, 2, 0]));
+        assert_eq!(nodes(&["07", "7"]), Ok(vec![0, 1]));
+        assert_eq!(nodes(&["1.5", "7"]), Ok(vec![0, 1]));
+        assert!(nodes(&["3", "-1"]).unwrap_err().contains("line 2, column \"c\": found \"-1\""));
+        assert!(nodes(&["4294967296"]).is_err());
+        let mut labels = LabelColumn::default();
+        ["dog", "cat", "dog"].iter().for_each(|text| labels.push_text(text, cell).unwrap());
+        assert_eq!(labels.finish(), (vec![1.0, 0.0, 1.0], Some(names(&["cat", "dog"]))));
+    }
+}

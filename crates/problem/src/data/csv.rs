@@ -1,0 +1,120 @@
+//! CSV: a header line that names the columns, then one record a line.
+//!
+//! One column is the label, one may name the node that holds the record, the others (or those chosen) are
+//! numbers. Labels that are not numbers are class names, numbered in sorted order. Spaces around a field do not
+//! count.
+
+use std::io::Read;
+use std::path::Path;
+
+use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, Trim};
+
+use super::columns::{Cell, LabelColumn, NodeColumn, Roles};
+use super::{DataError, Dataset, Options, Place, Table};
+
+/// Reads the CSV file at `path`.
+///
+/// # Errors
+/// When the file cannot be read, or breaks a rule above; the error names line, column and value.
+pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
+    let (name, file) = super::open(path)?;
+    parse(&name, file, options)
+}
+
+/// Reads CSV text from `input`, which errors call `file`.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
+    options.refuse("CSV", &["prefix"])?;
+    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(input);
+    let header = reader.byte_headers().map_err(|e| translated(file, e))?.clone();
+    let names =
+        header.iter().map(|field| Ok(text(file, 1, field)?.to_owned())).collect::<Result<Vec<_>, _>>()?;
+    if names.is_empty() {
+        return Err(DataError::NoRecords { file: file.to_owned() });
+    }
+    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
+        return Err(DataError::malformed(
+            file,
+            "CSV",
+            "the first line holds numbers, not the columns' names",
+        ));
+    }
+    let roles = Roles::of(file, &names, options)?;
+    options.check_width(file, roles.features.len())?;
+
+    let mut records = Records::new(file, &names, roles);
+    let mut record = ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
+        records.push(&record)?;
+    }
+    records.finish()
+}
+
+/// The records read so far.
+struct Records<'a> {
+    file: &'a str,
+    names: &'a [String],
+    roles: Roles,
+    features: Vec<f64>,
+    labels: LabelColumn,
+    nodes: NodeColumn,
+}
+
+impl<'a> Records<'a> {
+    fn new(file: &'a str, names: &'a [String], roles: Roles) -> Self {
+        let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
+        Self { file, names, roles, features: Vec::new(), labels, nodes }
+    }
+
+    fn push(&mut self, record: &ByteRecord) -> Result<(), DataError> {
+        let line = record.position().map_or(0, |p| p.line());
+        let field = |c: usize| -> Result<(&str, Cell<'_>), DataError> {
+            let cell = Cell { file: self.file, place: Place::Line(line), column: &self.names[c] };
+            Ok((text(self.file, line, record.get(c).unwrap_or_default())?, cell))
+        };
+        for &c in &self.roles.features {
+            let (text, cell) = field(c)?;
+            self.features.push(cell.number(text)?);
+        }
+        let (text, cell) = field(self.roles.label)?;
+        self.labels.push_text(text, cell)?;
+        if let Some(node) = self.roles.node {
+            let (text, cell) = field(node)?;
+            self.nodes.push(text, cell)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Dataset, DataError> {
+        if self.labels.len() == 0 {
+            return Err(DataError::NoRecords { file: self.file.to_owned() });
+        }
+        let (labels, class_names) = self.labels.finish();
+        let node = match self.roles.node {
+            Some(node) => Some(self.nodes.finish(self.file, &self.names[node])?),
+            None => None,
+        };
+        let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
+        let table = Table::new(self.roles.features.len(), self.features, labels)?;
+        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names) })
+    }
+}
+
+fn text<'a>(file: &str, line: u64, field: &'a [u8]) -> Result<&'a str, DataError> {
+    std::str::from_utf8(field).map_err(|_| DataError::NotText { file: file.to_owned(), line })
+}
+
+/// The CSV parser's error in this module's words.
+fn translated(file: &str, error: ::csv::Error) -> DataError {
+    let line = error.position().map_or(0, |p| p.line());
+    match error.into_kind() {
+        ErrorKind::Io(source) => DataError::io(file, source),
+        ErrorKind::Utf8 { .. } => DataError::NotText { file: file.to_owned(), line },
+        ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            DataError::RowWidth { file: file.to_owned(), line, found: len, expected: expected_len }
+        }
+        other => DataError::malformed(file, "CSV", format!("{other:?}")),
+    }
+}

@@ -1,0 +1,252 @@
+//! One array of an NPZ archive: NumPy's header, and the numbers behind it.
+//!
+//! The header is read here rather than by `npyz`, which multiplies the dimensions it finds without a check and
+//! parses nested Python literals by recursion: a hostile file could stop the program. This reads the one form
+//! that NumPy writes and refuses the rest.
+
+use std::io::Read;
+
+use super::DataError;
+use super::error::quoted;
+
+/// The longest header taken: NumPy's own are about a hundred bytes.
+const LONGEST_HEADER: usize = 1 << 16;
+
+/// An array of numbers in row-major order.
+pub(super) struct Array {
+    pub(super) shape: Vec<usize>,
+    pub(super) values: Vec<f64>,
+}
+
+/// Which array of which file, for errors.
+#[derive(Clone, Copy)]
+pub(super) struct Name<'a> {
+    pub(super) file: &'a str,
+    pub(super) array: &'a str,
+}
+
+impl Name<'_> {
+    fn malformed(self, problem: impl std::fmt::Display) -> DataError {
+        DataError::malformed(self.file, "NPZ", format!("array \"{}\": {problem}", self.array))
+    }
+
+    /// The error of an array with the wrong shape.
+    pub(super) fn shape(self, found: &[usize], allowed: impl Into<String>) -> DataError {
+        let (file, array) = (self.file.to_owned(), self.array.to_owned());
+        DataError::Shape { file, array, found: format!("{found:?}"), allowed: allowed.into() }
+    }
+}
+
+/// Reads one array, of at most two dimensions.
+pub(super) fn array(name: Name<'_>, mut input: impl Read) -> Result<Array, DataError> {
+    let text = header_text(name, &mut input)?;
+    let header = Header::parse(&text)
+        .ok_or_else(|| name.malformed(format!("its header is not NumPy's: {}", quoted(&text))))?;
+    if header.shape.is_empty() || header.shape.len() > 2 {
+        return Err(name.shape(&header.shape, "one or two dimensions"));
+    }
+    let (records, width) = (header.shape[0], header.shape.get(1).copied().unwrap_or(1));
+    let count = super::dense_len(&format!("{}, array \"{}\"", name.file, name.array), records, width)?;
+    let stored = numbers(name, &header.descr, count, input)?;
+    let values = if header.fortran { row_major(&stored, records, width) } else { stored };
+    Ok(Array { shape: header.shape, values })
+}
+
+fn header_text(name: Name<'_>, input: &mut impl Read) -> Result<String, DataError> {
+    let truncated = |_| name.malformed("it ends within its header");
+    let mut start = [0u8; 8];
+    input.read_exact(&mut start).map_err(truncated)?;
+    let length_bytes = match start {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, 0] => 2,
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, 0] => 4,
+        [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor] => {
+            return Err(name.malformed(format!("version {major}.{minor}; allowed: 1.0, 2.0, 3.0")));
+        }
+        _ => return Err(name.malformed("it does not start with NumPy's mark")),
+    };
+    let mut length = [0u8; 4];
+    input.read_exact(&mut length[..length_bytes]).map_err(truncated)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST_HEADER {
+        return Err(name.malformed(format!("a header of {length} bytes; allowed: {LONGEST_HEADER}")));
+    }
+    let mut text = vec![0; length];
+    input.read_exact(&mut text).map_err(truncated)?;
+    String::from_utf8(text).map_err(|_| name.malformed("its header is not text"))
+}
+
+/// What a header says: `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    descr: String,
+    fortran: bool,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    fn parse(text: &str) -> Option<Self> {
+        let (mut descr, mut fortran, mut shape) = (None, None, None);
+        let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+        while !rest.is_empty() {
+            let (key, after) = string(rest)?;
+            let value = after.trim_start().strip_prefix(':')?.trim_start();
+            rest = match key {
+                "descr" => {
+                    let (found, after) = string(value)?;
+                    descr = Some(found.to_owned());
+                    after
+                }
+                "fortran_order" => {
+                    let yes = value.strip_prefix("True");
+                    fortran = Some(yes.is_some());
+                    yes.or_else(|| value.strip_prefix("False"))?
+                }
+                "shape" => {
+                    let (inside, after) = value.strip_prefix('(')?.split_once(')')?;
+                    shape = Some(dimensions(inside)?);
+                    after
+                }
+                _ => return None,
+            };
+            rest = rest.trim_start();
+            rest = match rest.strip_prefix(',') {
+                Some(rest) => rest.trim_start(),
+                None if rest.is_empty() => rest,
+                None => return None,
+            };
+        }
+        Some(Self { descr: descr?, fortran: fortran?, shape: shape? })
+    }
+}
+
+/// A quoted string at the start of `text`, and what follows it.
+fn string(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+/// `3, 4` or `3,` or nothing.
+fn dimensions(text: &str) -> Option<Vec<usize>> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    text.strip_suffix(',').unwrap_or(text).split(',').map(|size| size.trim().parse().ok()).collect()
+}
+
+/// Exactly `count` numbers of NumPy type `descr`. Memory grows with what is there, not with what the header says.
+fn numbers(name: Name<'_>, descr: &str, count: usize, mut input: impl Read) -> Result<Vec<f64>, DataError> {
+    let Some((size, decode)) = decoder(descr) else {
+        let allowed = "real numbers (f4, f8), integers (i1 to i8, u1 to u8) and b1";
+        return Err(name.malformed(format!("values of type {}; allowed: {allowed}", quoted(descr))));
+    };
+    let mut values = Vec::with_capacity(count.min(1 << 16));
+    let mut buffer = vec![0u8; size << 13];
+    while values.len() < count {
+        let wanted = ((count - values.len()) * size).min(buffer.len());
+        let chunk = &mut buffer[..wanted];
+        input.read_exact(chunk).map_err(|e| match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => length(name, count, "fewer"),
+            _ => name.malformed(e),
+        })?;
+        values.extend(chunk.chunks_exact(size).map(decode));
+    }
+    // Reading past the end is also what makes the archive check its checksum.
+    match input.read(&mut buffer[..1]) {
+        Ok(0) => Ok(values),
+        Ok(_) => Err(length(name, count, "more")),
+        Err(e) => Err(name.malformed(e)),
+    }
+}
+
+fn length(name: Name<'_>, promised: usize, found: &str) -> DataError {
+    DataError::Length {
+        file: format!("{}, array \"{}\"", name.file, name.array),
+        unit: "values",
+        promised: promised.to_string(),
+        found: found.to_owned(),
+    }
+}
+
+/// Reads one number from its bytes.
+type Decode = fn(&[u8]) -> f64;
+
+/// How many bytes a value of NumPy type `descr` has, and how to read it.
+fn decoder(descr: &str) -> Option<(usize, Decode)> {
+    macro_rules! read {
+        ($type:ty, $from:ident) => {
+            Some((size_of::<$type>(), |bytes| {
+                <[u8; _]>::try_from(bytes).map_or(0.0, |b| <$type>::$from(b) as f64)
+            }))
+        };
+    }
+    match descr {
+        "<f8" => read!(f64, from_le_bytes),
+        ">f8" => read!(f64, from_be_bytes),
+        "<f4" => read!(f32, from_le_bytes),
+        ">f4" => read!(f32, from_be_bytes),
+        "<i8" => read!(i64, from_le_bytes),
+        ">i8" => read!(i64, from_be_bytes),
+        "<i4" => read!(i32, from_le_bytes),
+        ">i4" => read!(i32, from_be_bytes),
+        "<i2" => read!(i16, from_le_bytes),
+        ">i2" => read!(i16, from_be_bytes),
+        "<u8" => read!(u64, from_le_bytes),
+        ">u8" => read!(u64, from_be_bytes),
+        "<u4" => read!(u32, from_le_bytes),
+        ">u4" => read!(u32, from_be_bytes),
+        "<u2" => read!(u16, from_le_bytes),
+        ">u2" => read!(u16, from_be_bytes),
+        "|i1" => read!(i8, from_le_bytes),
+        "|u1" | "|b1" => read!(u8, from_le_bytes),
+        _ => None,
+    }
+}
+
+/// Values stored column after column, row after row.
+fn row_major(stored: &[f64], records: usize, width: usize) -> Vec<f64> {
+    (0..records).flat_map(|r| (0..width).map(move |c| stored[c * records + r])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_as_numpy_writes_them_and_nothing_else() {
+        let header =
+            Header::parse("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }   \n").unwrap();
+        assert_eq!(header, Header { descr: "<f8".to_owned(), fortran: false, shape: vec![3, 4] });
+        let header = Header::parse("{\"shape\":(7,),\"fortran_order\":True,\"descr\":\"|u1\"}").unwrap();
+        assert_eq!(header, Header { descr: "|u1".to_owned(), fortran: true, shape: vec![7] });
+        for bad in [
+            "",
+            "{}",
+            "{'descr': '<f8', 'fortran_order': False}",
+            "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,)}",
+            "{'descr': '<f8', 'fortran_order': 0, 'shape': (3,)}",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (-3,)}",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': 3}",
+            "{'descr': '<f8' 'fortran_order': False, 'shape': (3,)}",
+            "{'other': 1}",
+            "{é: 1}",
+        ] {
+            assert_eq!(Header::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_type_reads_its_own_bytes() {
+        let read =
+            |descr: &str, bytes: &[u8]| decoder(descr).map(|(size, f)| (size == bytes.len(), f(bytes)));
+        assert_eq!(read("<f8", &1.5f64.to_le_bytes()), Some((true, 1.5)));
+        assert_eq!(read(">f4", &(-2.5f32).to_be_bytes()), Some((true, -2.5)));
+        assert_eq!(read("<i8", &(-7i64).to_le_bytes()), Some((true, -7.0)));
+        assert_eq!(read(">u2", &[1, 2]), Some((true, 258.0)));
+        assert_eq!(read("|i1", &[255]), Some((true, -1.0)));
+        assert_eq!(read("|u1", &[255]), Some((true, 255.0)));
+        assert_eq!(read("<c16", &[]), None);
+        assert_eq!(row_major(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+    }
+}

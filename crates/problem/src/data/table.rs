@@ -1,0 +1,216 @@
+//! The one shape data has here: dense records of `f64` features with one label each.
+
+use std::fmt;
+
+use super::DataError;
+
+/// Dense records, row after row, with a label each. Every number in it is finite, which is checked once, here,
+/// so that models need not.
+#[derive(Clone, PartialEq)]
+pub struct Table {
+    width: usize,
+    features: Vec<f64>,
+    labels: Vec<f64>,
+}
+
+impl Table {
+    /// A table of `labels.len()` records of `width` features.
+    ///
+    /// # Errors
+    /// When `width` is 0, the lengths do not fit, or a number is not finite.
+    pub fn new(width: usize, features: Vec<f64>, mut labels: Vec<f64>) -> Result<Self, DataError> {
+        if width == 0 {
+            return Err(DataError::argument("width", 0, "1 or more"));
+        }
+        if labels.len().checked_mul(width) != Some(features.len()) {
+            return Err(DataError::TableLength { width, labels: labels.len(), features: features.len() });
+        }
+        if let Some(at) = features.iter().position(|v| !v.is_finite()) {
+            let column = format!("feature {}", at % width);
+            return Err(DataError::NotFinite { record: at / width, column, value: features[at] });
+        }
+        if let Some(record) = labels.iter().position(|v| !v.is_finite()) {
+            return Err(DataError::NotFinite { record, column: "label".to_owned(), value: labels[record] });
+        }
+        // −0 is 0: labels are compared bit by bit where they name classes.
+        labels.iter_mut().for_each(|label| *label += 0.0);
+        Ok(Self { width, features, labels })
+    }
+
+    /// A table whose numbers are known to be finite and whose lengths are known to fit.
+    pub(super) fn trusted(width: usize, features: Vec<f64>, labels: Vec<f64>) -> Self {
+        debug_assert_eq!(features.len(), width * labels.len());
+        Self { width, features, labels }
+    }
+
+    /// How many features a record has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The features of record `r`.
+    ///
+    /// # Panics
+    /// When there is no record `r`.
+    pub fn row(&self, r: usize) -> &[f64] {
+        &self.features[r * self.width..(r + 1) * self.width]
+    }
+
+    /// All features, record after record.
+    pub fn features(&self) -> &[f64] {
+        &self.features
+    }
+
+    /// The label of record `r`.
+    ///
+    /// # Panics
+    /// When there is no record `r`.
+    pub fn label(&self, r: usize) -> f64 {
+        self.labels[r]
+    }
+
+    /// All labels.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// These records, in this order.
+    ///
+    /// # Panics
+    /// When one of `records` is not in the table.
+    pub fn select(&self, records: &[u32]) -> Table {
+        let mut features = Vec::with_capacity(records.len() * self.width);
+        records.iter().for_each(|r| features.extend_from_slice(self.row(*r as usize)));
+        let labels = records.iter().map(|r| self.labels[*r as usize]).collect();
+        Self { width: self.width, features, labels }
+    }
+
+    /// The records of all `tables`, one table after another.
+    ///
+    /// # Errors
+    /// When there is no table, or their widths differ.
+    pub fn concat(tables: &[Table]) -> Result<Table, DataError> {
+        let Some(first) = tables.first() else {
+            return Err(DataError::argument("tables", 0, "1 or more"));
+        };
+        if let Some(table) = tables.iter().position(|t| t.width != first.width) {
+            let found = tables[table].width;
+            return Err(DataError::TableWidth { table, found, expected: first.width });
+        }
+        let mut features = Vec::with_capacity(tables.iter().map(|t| t.features.len()).sum());
+        let mut labels = Vec::with_capacity(tables.iter().map(Table::len).sum());
+        for table in tables {
+            features.extend_from_slice(&table.features);
+            labels.extend_from_slice(&table.labels);
+        }
+        Ok(Self { width: first.width, features, labels })
+    }
+
+    /// The same features with other labels, one for each record.
+    pub(super) fn relabelled(self, labels: Vec<f64>) -> Table {
+        Self::trusted(self.width, self.features, labels)
+    }
+}
+
+impl prdo_privacy::Data for Table {
+    fn len(&self) -> usize {
+        self.labels.len()
+    }
+}
+
+/// Says how large the table is and nothing of what is in it: records are private, logs are not.
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Table({} records of {} features)", self.len(), self.width)
+    }
+}
+
+/// A table and what its file says about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// The records.
+    pub table: Table,
+    /// Which node holds each record, where the data says so.
+    pub node: Option<Vec<u32>>,
+    /// The names behind labels 0, 1, …, where labels are names.
+    pub class_names: Option<Vec<String>>,
+    /// The names of the features, where they have any.
+    pub feature_names: Option<Vec<String>>,
+}
+
+impl Dataset {
+    /// These records, in this order, with their nodes and all names.
+    ///
+    /// # Panics
+    /// When one of `records` is not in the table.
+    pub fn select(&self, records: &[u32]) -> Dataset {
+        Dataset {
+            table: self.table.select(records),
+            node: self.node.as_ref().map(|node| records.iter().map(|r| node[*r as usize]).collect()),
+            class_names: self.class_names.clone(),
+            feature_names: self.feature_names.clone(),
+        }
+    }
+}
+
+/// A table that nobody has named anything in.
+impl From<Table> for Dataset {
+    fn from(table: Table) -> Self {
+        Self { table, node: None, class_names: None, feature_names: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        Table::new(2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], vec![0.0, 1.0, 2.0]).unwrap()
+    }
+
+    #[test]
+    fn rows_labels_selection_and_concatenation() {
+        let table = table();
+        assert_eq!((table.width(), table.len(), table.row(1), table.label(2)), (2, 3, &[3.0, 4.0][..], 2.0));
+        let some = table.select(&[2, 0]);
+        assert_eq!((some.features(), some.labels()), (&[5.0, 6.0, 1.0, 2.0][..], &[2.0, 0.0][..]));
+        let all = Table::concat(&[some, table.select(&[1])]).unwrap();
+        assert_eq!(all.labels(), &[2.0, 0.0, 1.0]);
+        assert_eq!(all.select(&[1, 2, 0]), table);
+        assert_eq!(prdo_privacy::Data::len(&table), 3);
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit_and_names_the_place() {
+        let said = |width, features: &[f64], labels: &[f64]| {
+            Table::new(width, features.to_vec(), labels.to_vec()).unwrap_err().to_string()
+        };
+        assert_eq!(said(0, &[], &[]), "width = 0; allowed: 1 or more");
+        assert!(said(2, &[1.0], &[0.0]).contains("found 1"));
+        assert!(said(usize::MAX, &[1.0], &[0.0, 0.0]).contains("found 1"));
+        assert_eq!(
+            said(2, &[1.0, 2.0, 3.0, f64::NAN], &[0.0, 0.0]),
+            "record 1, feature 1: found NaN; allowed: finite numbers"
+        );
+        assert_eq!(said(1, &[1.0], &[f64::INFINITY]), "record 0, label: found inf; allowed: finite numbers");
+        assert!(Table::concat(&[]).is_err());
+        let narrow = Table::new(1, vec![0.0], vec![0.0]).unwrap();
+        let error = Table::concat(&[table(), narrow]).unwrap_err();
+        assert_eq!(error.to_string(), "table 1 has width 1; the first has width 2");
+    }
+
+    #[test]
+    fn debug_output_holds_no_record() {
+        assert_eq!(format!("{:?}", table()), "Table(3 records of 2 features)");
+    }
+}

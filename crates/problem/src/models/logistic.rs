@@ -1,0 +1,101 @@
+//! Logistic regression with the paper's non-convex regulariser.
+
+use super::{ModelError, non_negative};
+use crate::data::Table;
+use crate::kernels;
+use prdo_privacy::{Model, Records};
+
+/// ℓ(x; a, y) = log(1 + exp(−y·aᵀx)) + ρ Σ_j x_j²/(1 + x_j²), labels y = ±1 (the paper's first experiment).
+#[derive(Clone, Copy, Debug)]
+pub struct Logistic {
+    width: usize,
+    regularization: f64,
+}
+
+impl Logistic {
+    /// Logistic regression on `width` features with ρ = `regularization` (0.001 in the paper).
+    ///
+    /// # Errors
+    /// A negative or non-finite ρ.
+    pub fn new(width: usize, regularization: f64) -> Result<Self, ModelError> {
+        Ok(Self { width, regularization: non_negative("regularization", regularization)? })
+    }
+
+    /// Adds `count`·∇ρΣx²/(1+x²) = `count`·2ρx/(1+x²)².
+    fn add_regularizer(&self, x: &[f64], count: f64, sum: &mut [f64]) {
+        for (s, x) in sum.iter_mut().zip(x) {
+            let q = 1.0 + x * x;
+            *s += count * (2.0 * self.regularization * x / (q * q));
+        }
+    }
+
+    fn regularizer(&self, x: &[f64]) -> f64 {
+        self.regularization * x.iter().map(|x| x * x / (1.0 + x * x)).sum::<f64>()
+    }
+}
+
+impl Model for Logistic {
+    type Data = Table;
+
+    fn dimension(&self) -> usize {
+        self.width
+    }
+
+    fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
+        kernels::softplus(-data.label(record) * kernels::dot(data.row(record), x)) + self.regularizer(x)
+    }
+
+    fn gradient(&self, x: &[f64], data: &Table, record: usize, gradient: &mut [f64]) {
+        let (a, y) = (data.row(record), data.label(record));
+        let slope = kernels::logistic_slope(y * kernels::dot(a, x), y);
+        gradient.iter_mut().zip(a).for_each(|(g, a)| *g = slope * a);
+        self.add_regularizer(x, 1.0, gradient);
+    }
+
+    fn correct(&self, x: &[f64], data: &Table, record: usize) -> Option<bool> {
+        Some(data.label(record) * kernels::dot(data.row(record), x) > 0.0)
+    }
+
+    fn add_gradients(&self, x: &[f64], data: &Table, records: Records<'_>, sum: &mut [f64]) {
+        match records {
+            Records::Run(start, end) => {
+                let rows = &data.features()[start * self.width..end * self.width];
+                kernels::add_logistic_gradients(x, rows, &data.labels()[start..end], sum);
+            }
+            Records::List(list) => {
+                for r in list.iter().map(|r| *r as usize) {
+                    let (a, y) = (data.row(r), data.label(r));
+                    let slope = kernels::logistic_slope(y * kernels::dot(a, x), y);
+                    sum.iter_mut().zip(a).for_each(|(s, a)| *s += slope * a);
+                }
+            }
+        }
+        self.add_regularizer(x, records.len() as f64, sum);
+    }
+
+    fn sum_losses(&self, x: &[f64], data: &Table, records: Records<'_>) -> f64 {
+        let regularizer = records.len() as f64 * self.regularizer(x);
+        let Records::Run(start, end) = records else {
+            let mut sum = 0.0;
+            records.each(|r| sum += kernels::softplus(-data.label(r) * kernels::dot(data.row(r), x)));
+            return sum + regularizer;
+        };
+        let rows = &data.features()[start * self.width..end * self.width];
+        kernels::sum_logistic_losses(x, rows, &data.labels()[start..end]) + regularizer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradients_and_sums() {
+        let width = 5;
+        let features = (0..width * 90).map(|i| ((i * 53 % 101) as f64 - 50.0) / 25.0).collect();
+        let labels = (0..90).map(|r| if r % 4 == 0 { -1.0 } else { 1.0 }).collect();
+        let data = Table::new(width, features, labels).unwrap();
+        super::super::tests::check(&Logistic::new(width, 0.01).unwrap(), &data, 1.0);
+        assert!(Logistic::new(3, -1.0).is_err() && Logistic::new(3, f64::NAN).is_err());
+    }
+}

@@ -1,0 +1,267 @@
+//! All nodes of a run, and one round of theirs.
+
+use crate::metrics::{Moments, Row, mean, squared_distance, squared_norm};
+use prdo_algorithm::graph::Mixing;
+use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError};
+use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
+use rayon::prelude::*;
+
+/// The nodes of one run. `P` says whether their releases are noised or exposed.
+pub struct Simulation<M: Model, P: Protection> {
+    pub(crate) model: M,
+    pub(crate) gates: Vec<Gate<M::Data, P>>,
+    pub(crate) nodes: Vec<Box<dyn Node<P>>>,
+    mixing: Mixing,
+    held_out: Option<M::Data>,
+    pub(crate) totals: Totals,
+    /// X^{t−1}, kept only while moments are asked for.
+    pub(crate) previous: Option<Vec<Vec<f64>>>,
+}
+
+/// What adds up over rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Totals {
+    pub(crate) round: u32,
+    pub(crate) bytes_sent: u64,
+    pub(crate) gradient_evaluations: u64,
+    /// Counts since the last row.
+    pub(crate) recent: Diagnostics,
+    /// Records that contributed zero because their gradient was not finite.
+    pub(crate) non_finite: u64,
+}
+
+/// A run that cannot start or go on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// The graph has another number of nodes than there are gates.
+    #[error("the graph has {graph} nodes but {data} nodes have data")]
+    Nodes {
+        /// Nodes of the graph.
+        graph: usize,
+        /// Nodes with data.
+        data: usize,
+    },
+    /// The starting point has another size than the model.
+    #[error("the starting point has {start} values but the model has {model} parameters")]
+    Start {
+        /// Of the starting point.
+        start: usize,
+        /// Of the model.
+        model: usize,
+    },
+    /// A method's setting.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A gate refused.
+    #[error("node {node}, round {round}: {error}")]
+    Gate {
+        /// Which node.
+        node: usize,
+        /// In which round.
+        round: u32,
+        /// Why.
+        error: GateError,
+    },
+    /// The models are no longer finite.
+    #[error(
+        "the models of round {round} are not finite: the step size is too large for this problem and graph"
+    )]
+    Diverged {
+        /// The round.
+        round: u32,
+    },
+}
+
+/// Coordinates of work below which a node is not worth a thread of its own.
+const WORK_PER_TASK: usize = 40_000;
+
+impl<M: Model, P: Protection> Simulation<M, P> {
+    /// Nodes of `method` behind these gates, all at the public starting point.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, or settings out of range.
+    pub fn new(
+        model: M,
+        gates: Vec<Gate<M::Data, P>>,
+        mixing: Mixing,
+        (method, settings): (Method, &Settings),
+        start: &Start,
+        held_out: Option<M::Data>,
+    ) -> Result<Self, SimulationError> {
+        if mixing.nodes() != gates.len() {
+            return Err(SimulationError::Nodes { graph: mixing.nodes(), data: gates.len() });
+        }
+        if start.dimension() != model.dimension() {
+            return Err(SimulationError::Start { start: start.dimension(), model: model.dimension() });
+        }
+        let nodes = gates.iter().map(|_| method.start(start, settings)).collect::<Result<_, _>>()?;
+        Ok(Self { model, gates, nodes, mixing, held_out, totals: Totals::default(), previous: None })
+    }
+
+    /// One round of every node: query, answer, adapt, exchange, mix. With `moments`, also the paper's
+    /// moments at this round's points.
+    ///
+    /// # Errors
+    /// A gate's refusal, or models that are not finite any more.
+    pub fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError> {
+        let round = self.totals.round;
+        let mut messages = self.adapt()?;
+        let measured = if moments { Some(self.moments()) } else { None };
+        while !messages.is_empty() {
+            self.count_bytes(&messages);
+            messages = self.mix(&messages);
+        }
+        self.totals.round += 1;
+        match self.nodes.iter().all(|node| node.model().is_finite()) {
+            true => Ok(measured),
+            false => Err(SimulationError::Diverged { round }),
+        }
+    }
+
+    /// Every node asks its gate and prepares its message.
+    fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
+        let (round, model) = (self.totals.round, &self.model);
+        let adapt = |(number, (node, gate)): (usize, (&mut Box<dyn Node<P>>, &mut Gate<M::Data, P>))| {
+            let answer = gate
+                .answer(model, round, &node.query())
+                .map_err(|error| SimulationError::Gate { node: number, round, error })?;
+            Ok((node.adapt(answer.released), answer.diagnostics))
+        };
+        let slots = self.gates.first().map_or(1, Gate::slots);
+        let pairs = self.nodes.par_iter_mut().zip(self.gates.par_iter_mut()).enumerate();
+        let results: Vec<Result<_, SimulationError>> =
+            pairs.with_min_len(min_len(model.dimension() * slots.min(256))).map(adapt).collect();
+        let mut messages = Vec::with_capacity(results.len());
+        for result in results {
+            let (message, diagnostics) = result?;
+            self.totals.recent.add(&diagnostics);
+            self.totals.gradient_evaluations += diagnostics.evaluations;
+            self.totals.non_finite += diagnostics.non_finite;
+            messages.push(message);
+        }
+        Ok(messages)
+    }
+
+    /// Every node mixes its neighbourhood's messages; the messages of a further exchange, if there is one.
+    fn mix(&mut self, messages: &[Message<P>]) -> Vec<Message<P>> {
+        let mixing = &self.mixing;
+        let mix = |(i, node): (usize, &mut Box<dyn Node<P>>)| {
+            let (columns, weights) = mixing.row(i);
+            let inbox = columns.iter().map(|j| &messages[*j as usize]).collect();
+            node.mix(&Inbox::new(weights, inbox))
+        };
+        let work = self.model.dimension() * (mixing.entries() / mixing.nodes().max(1)).max(1);
+        let next: Vec<Option<Message<P>>> =
+            self.nodes.par_iter_mut().enumerate().with_min_len(min_len(work)).map(mix).collect();
+        next.into_iter().flatten().collect()
+    }
+
+    fn count_bytes(&mut self, messages: &[Message<P>]) {
+        let links = self.mixing.entries() - self.mixing.nodes();
+        let vectors = messages.first().map_or(0, |message| message.vectors().len());
+        self.totals.bytes_sent += (links * vectors * self.model.dimension() * 8) as u64;
+    }
+
+    /// How many rounds are done.
+    pub fn round(&self) -> u32 {
+        self.totals.round
+    }
+
+    /// Each node's model.
+    pub fn models(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.nodes.iter().map(|node| node.model().as_slice())
+    }
+
+    /// Each node's last direction v.
+    pub fn directions(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.nodes.iter().map(|node| node.direction().as_slice())
+    }
+
+    /// x̄.
+    pub fn average(&self) -> Vec<f64> {
+        mean(self.models(), self.model.dimension())
+    }
+
+    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i.
+    pub fn objective(&self, x: &[f64]) -> (f64, Vec<f64>) {
+        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure(&self.model, x)).collect();
+        let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;
+        (loss, mean(measured.iter().map(|m| m.gradient.as_slice()), x.len()))
+    }
+
+    /// Measures the network as it is, and starts the clipping fractions anew.
+    pub fn measure(&mut self) -> Row {
+        let average = self.average();
+        let (loss, gradient) = self.objective(&average);
+        let distance: f64 = self.models().map(|x| squared_distance(x, &average)).sum();
+        let recent = std::mem::take(&mut self.totals.recent);
+        let clips = self.clips();
+        let fraction = |part: u64, whole: u64| (clips && whole > 0).then(|| part as f64 / whole as f64);
+        Row {
+            round: self.totals.round,
+            loss,
+            grad_norm: squared_norm(&gradient).sqrt(),
+            consensus_error: distance / self.nodes.len() as f64,
+            test_accuracy: self.accuracy(&average),
+            epsilon_spent: self.epsilon_spent(),
+            bytes_sent: self.totals.bytes_sent,
+            gradient_evaluations: self.totals.gradient_evaluations,
+            clipped_gradient_fraction: fraction(recent.clipped_gradients, recent.records),
+            clipped_difference_fraction: fraction(recent.clipped_differences, recent.differences),
+        }
+    }
+
+    fn clips(&self) -> bool {
+        self.gates.first().is_some_and(|gate| P::clips(gate.rules()))
+    }
+
+    /// The largest ε any node has spent; `None` without privacy.
+    pub fn epsilon_spent(&self) -> Option<f64> {
+        self.gates.iter().filter_map(Gate::epsilon_spent).reduce(f64::max)
+    }
+
+    /// Records that contributed zero because a gradient of theirs was not finite.
+    pub fn non_finite(&self) -> u64 {
+        self.totals.non_finite
+    }
+
+    /// Share of the held-out records that `x` gets right.
+    pub fn accuracy(&self, x: &[f64]) -> Option<f64> {
+        use prdo_privacy::Data;
+        let data = self.held_out.as_ref()?;
+        let right = (0..data.len()).into_par_iter().with_min_len(256).map(|r| self.model.correct(x, data, r));
+        let right: Option<u64> = right.map(|c| c.map(u64::from)).sum();
+        (!data.is_empty()).then_some(right? as f64 / data.len() as f64)
+    }
+
+    /// The paper's moments between adaptation and mixing: x^t and v^t are both at hand.
+    fn moments(&mut self) -> Moments {
+        let d = self.model.dimension();
+        let average = self.average();
+        let error = |(node, gate): (&Box<dyn Node<P>>, &Gate<M::Data, P>)| -> Vec<f64> {
+            let gradient = gate.measure(&self.model, node.model().as_slice()).gradient;
+            node.direction().as_slice().iter().zip(gradient.as_slice()).map(|(v, g)| v - g).collect()
+        };
+        let errors: Vec<Vec<f64>> = self.nodes.par_iter().zip(&self.gates).map(error).collect();
+        let direction = mean(self.nodes.iter().map(|node| node.direction().as_slice()), d);
+        let models: Vec<Vec<f64>> = self.models().map(<[f64]>::to_vec).collect();
+        let movement = self.previous.as_ref().map_or(0.0, |previous| {
+            models.iter().zip(previous).map(|(now, before)| squared_distance(now, before)).sum()
+        });
+        let moments = Moments {
+            round: self.totals.round,
+            disagreement: models.iter().map(|x| squared_distance(x, &average)).sum(),
+            local_error: errors.iter().map(|e| squared_norm(e)).sum(),
+            mean_error: squared_norm(&mean(errors.iter().map(Vec::as_slice), d)),
+            direction: squared_norm(&direction),
+            movement,
+        };
+        self.previous = Some(models);
+        moments
+    }
+}
+
+/// How many nodes a task takes so that it is worth handing to a thread.
+fn min_len(work: usize) -> usize {
+    (WORK_PER_TASK / work.max(1)).max(1)
+}

@@ -1,0 +1,128 @@
+//! The loop over rounds, without type parameters and without any output of its own.
+
+use crate::checkpoint::{self, CheckpointError};
+use crate::metrics::{Moments, Row};
+use crate::simulation::{Simulation, SimulationError};
+use prdo_privacy::{Model, Protection};
+use std::ops::ControlFlow;
+
+/// A run in progress, whatever its model and protection.
+pub trait Training: Send {
+    /// One round.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`].
+    fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError>;
+    /// Measures the network as it is.
+    fn measure(&mut self) -> Row;
+    /// Rounds done.
+    fn round(&self) -> u32;
+    /// Each node's model.
+    fn models(&self) -> Vec<&[f64]>;
+    /// x̄.
+    fn average(&self) -> Vec<f64>;
+    /// Share of the held-out records that `x` gets right.
+    fn accuracy(&self, x: &[f64]) -> Option<f64>;
+    /// The largest ε any node has spent; `None` without privacy.
+    fn epsilon_spent(&self) -> Option<f64>;
+    /// Records that contributed zero because a gradient of theirs was not finite.
+    fn non_finite(&self) -> u64;
+    /// Everything that is needed to go on later with the same bits. `fingerprint` names the run's settings.
+    fn save(&self, fingerprint: &[u8; 32]) -> Vec<u8>;
+    /// Goes on from what `save` gave.
+    ///
+    /// # Errors
+    /// Bytes that are damaged or belong to another run.
+    fn restore(&mut self, fingerprint: &[u8; 32], bytes: &[u8]) -> Result<(), CheckpointError>;
+}
+
+impl<M: Model, P: Protection> Training for Simulation<M, P> {
+    fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError> {
+        Simulation::step(self, moments)
+    }
+    fn measure(&mut self) -> Row {
+        Simulation::measure(self)
+    }
+    fn round(&self) -> u32 {
+        Simulation::round(self)
+    }
+    fn models(&self) -> Vec<&[f64]> {
+        Simulation::models(self).collect()
+    }
+    fn average(&self) -> Vec<f64> {
+        Simulation::average(self)
+    }
+    fn accuracy(&self, x: &[f64]) -> Option<f64> {
+        Simulation::accuracy(self, x)
+    }
+    fn epsilon_spent(&self) -> Option<f64> {
+        Simulation::epsilon_spent(self)
+    }
+    fn non_finite(&self) -> u64 {
+        Simulation::non_finite(self)
+    }
+    fn save(&self, fingerprint: &[u8; 32]) -> Vec<u8> {
+        checkpoint::save(self, fingerprint)
+    }
+    fn restore(&mut self, fingerprint: &[u8; 32], bytes: &[u8]) -> Result<(), CheckpointError> {
+        checkpoint::restore(self, fingerprint, bytes)
+    }
+}
+
+/// How long to train and when to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// T.
+    pub rounds: u32,
+    /// A row every so many rounds; the start and the end always have one.
+    pub every: u32,
+    /// Whether to compute the paper's moments each round.
+    pub moments: bool,
+}
+
+/// Watches a run, keeps what it wants of it, and may stop it.
+pub trait Observer {
+    /// A row was measured. Breaking stops the run as it is.
+    fn row(&mut self, row: &Row) -> ControlFlow<()>;
+    /// The moments of a round.
+    fn moments(&mut self, _: &Moments) {}
+    /// A round is done (called after its row). Breaking stops the run as it is.
+    fn round(&mut self, _: &dyn Training) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All rounds are done.
+    Finished,
+    /// The observer stopped it.
+    Stopped,
+}
+
+/// Trains until the schedule is done or the observer stops it. A run that was restored goes on where it was.
+///
+/// # Errors
+/// As [`Simulation::step`].
+pub fn train(
+    training: &mut dyn Training,
+    schedule: &Schedule,
+    observer: &mut dyn Observer,
+) -> Result<End, SimulationError> {
+    if training.round() == 0 && observer.row(&training.measure()).is_break() {
+        return Ok(End::Stopped);
+    }
+    while training.round() < schedule.rounds {
+        if let Some(moments) = training.step(schedule.moments)? {
+            observer.moments(&moments);
+        }
+        let round = training.round();
+        let due = round.is_multiple_of(schedule.every.max(1)) || round == schedule.rounds;
+        let stopped_at_row = due && observer.row(&training.measure()).is_break();
+        if observer.round(&*training).is_break() || stopped_at_row {
+            return Ok(if round == schedule.rounds { End::Finished } else { End::Stopped });
+        }
+    }
+    Ok(End::Finished)
+}
