@@ -47,11 +47,7 @@ fn ln_factorials(largest: u32) -> Vec<f64> {
 
 fn sampled_gaussian_with(order: u32, release: &Release, ln_factorial: &[f64]) -> f64 {
     let (a, q, z) = (f64::from(order), release.rate(), release.noise_multiplier());
-    let cost = if q == 1.0 {
-        a / (2.0 * z * z)
-    } else {
-        ln_moment(order, q, z, ln_factorial) / (a - 1.0)
-    };
+    let cost = if q == 1.0 { a / (2.0 * z * z) } else { ln_moment(order, q, z, ln_factorial) / (a - 1.0) };
     cost * (1.0 + ROUNDING_SLACK)
 }
 

@@ -32,8 +32,7 @@ fn the_papers_setting_costs_what_an_independent_renyi_accountant_says() {
     // q = 100/4500, T = 9500, δ = 1e-5; dp-accounting's Rényi multipliers use its improved conversion, so the
     // paper's own conversion asks for a little more noise.
     for (target, improved) in [(4.0, 2.620621), (6.0, 1.909975), (8.0, 1.555480)] {
-        let z =
-            noise_multiplier(&Target::new(target, 1e-5).unwrap(), &[(100.0 / 4500.0, 9500)]).unwrap();
+        let z = noise_multiplier(&Target::new(target, 1e-5).unwrap(), &[(100.0 / 4500.0, 9500)]).unwrap();
         assert!(z > improved && z < improved * 1.13, "ε = {target}: z = {z}");
     }
 }
@@ -47,22 +46,30 @@ fn the_first_release_at_its_own_rate_is_composed_exactly() {
         let later = prdo_accounting::renyi::sampled_gaussian(a, &Release::new(q, z).unwrap());
         best = f64::min(best, first + later * (rounds - 1) as f64 + (1.0 / delta).ln() / f64::from(a - 1));
     }
-    let history = History::new()
-        .and(Release::new(q0, z).unwrap(), 1)
-        .and(Release::new(q, z).unwrap(), rounds - 1);
+    let history =
+        History::new().and(Release::new(q0, z).unwrap(), 1).and(Release::new(q, z).unwrap(), rounds - 1);
     let ours = RenyiAccountant::new().epsilon(&history, delta).unwrap();
     assert!((ours / best - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn bad_input_is_refused_with_its_range() {
-    for (rate, z) in
-        [(0.0, 1.0), (-0.1, 1.0), (1.1, 1.0), (f64::NAN, 1.0), (0.5, 0.0), (0.5, -1.0), (0.5, f64::NAN), (0.5, 1e9)]
-    {
+    for (rate, z) in [
+        (0.0, 1.0),
+        (-0.1, 1.0),
+        (1.1, 1.0),
+        (f64::NAN, 1.0),
+        (0.5, 0.0),
+        (0.5, -1.0),
+        (0.5, f64::NAN),
+        (0.5, 1e9),
+    ] {
         let message = Release::new(rate, z).unwrap_err().to_string();
         assert!(message.contains("must be"), "{message}");
     }
-    for (epsilon, delta) in [(0.0, 1e-5), (-1.0, 1e-5), (f64::NAN, 1e-5), (1.0, 0.0), (1.0, 1.0), (1.0, f64::NAN)] {
+    for (epsilon, delta) in
+        [(0.0, 1e-5), (-1.0, 1e-5), (f64::NAN, 1e-5), (1.0, 0.0), (1.0, 1.0), (1.0, f64::NAN)]
+    {
         assert!(Target::new(epsilon, delta).is_err());
     }
     let impossible = noise_multiplier(&Target::new(1e-9, 1e-12).unwrap(), &[(1.0, 1_000_000)]);

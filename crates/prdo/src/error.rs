@@ -1,11 +1,11 @@
 //! What can be wrong with a run, before anything is trained.
 
 use prdo_accounting::AccountingError;
-use prdo_algorithm::graph::{GraphError, NetworkError};
-use prdo_problem::data::DataError;
-use prdo_problem::models::ModelError;
+use prdo_algorithm::graph::{GraphError, MixingError, NetworkError};
 use prdo_privacy::clip::ClipError;
 use prdo_privacy::{GateError, LedgerError, SamplingError, ShardError, StartError};
+use prdo_problem::data::DataError;
+use prdo_problem::models::ModelError;
 use prdo_simulator::SimulationError;
 
 /// A run that cannot be prepared, or that failed.
@@ -41,6 +41,9 @@ pub enum RunError {
     /// The graph.
     #[error("graph: {0}")]
     Graph(#[from] GraphError),
+    /// The mixing weights.
+    #[error("graph: {0}")]
+    Mixing(#[from] MixingError),
     /// The paper's network assumption.
     #[error("graph: {0}")]
     Network(#[from] NetworkError),
@@ -87,7 +90,7 @@ impl RunError {
             Self::OutOfRange { field, .. } | Self::Missing { field, .. } => field,
             Self::EmptyNode { .. } => "graph.nodes",
             Self::ClipMissing => "clip.gradient",
-            Self::Graph(_) | Self::Network(_) => "graph.kind",
+            Self::Graph(_) | Self::Mixing(_) | Self::Network(_) => "graph.kind",
             Self::Data(_) => "data.source",
             Self::Model(e) => match e.field {
                 "classes" => "data.classes",

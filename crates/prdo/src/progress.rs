@@ -29,7 +29,8 @@ impl Progress {
     /// A bar of `total` steps.
     pub fn new(total: u64, unit: &str) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let target = if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let target =
+            if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(total), target);
         let template = format!("{{bar:28}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{eta}} left  {{msg}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {

@@ -325,9 +325,16 @@ impl Prepared {
             rows,
             moments,
             average: self.training.average(),
+            node_accuracy: self.node_accuracy(),
             models: self.training.models().into_iter().map(<[f64]>::to_vec).collect(),
             guarantee: self.guarantee,
         }
+    }
+
+    /// Held-out accuracy of each node's own model (of the first thousand nodes): what an organisation that
+    /// uses its own model gets. Empty where accuracy has no meaning.
+    pub fn node_accuracy(&self) -> Vec<f64> {
+        self.training.models().iter().take(1000).filter_map(|x| self.training.accuracy(x)).collect()
     }
 }
 
@@ -342,6 +349,8 @@ pub struct Outcome {
     pub average: Vec<f64>,
     /// Each node's model.
     pub models: Vec<Vec<f64>>,
+    /// Held-out accuracy of each node's own model (of the first thousand nodes).
+    pub node_accuracy: Vec<f64>,
     /// What was promised and kept; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
 }

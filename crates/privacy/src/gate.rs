@@ -211,7 +211,8 @@ impl<D: Data, P: Protection> Gate<D, P> {
             return part(batch);
         }
         let chunk = batch.len().div_ceil(rayon::current_num_threads()).clamp(1, CHUNK);
-        let join = |(mut sum, mut counts): (Vec<i64>, Diagnostics), (other, more): (Vec<i64>, Diagnostics)| {
+        let join = |(mut sum, mut counts): (Vec<i64>, Diagnostics),
+                    (other, more): (Vec<i64>, Diagnostics)| {
             sum.iter_mut().zip(&other).for_each(|(s, o)| *s += o);
             counts.add(&more);
             (sum, counts)

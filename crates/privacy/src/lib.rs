@@ -31,11 +31,11 @@ pub mod start;
 pub mod streams;
 
 pub use clip::Clip;
-pub use prdo_accounting::History;
 pub use gate::{Answer, Diagnostics, Gate, GateError, OpenRules, PrivateRules};
 pub use ledger::{Ledger, LedgerError};
 pub use measure::Measurement;
 pub use model::{Data, Model, Records};
+pub use prdo_accounting::History;
 pub use protection::{Exposed, Noised, Protection};
 pub use query::{Batch, Query};
 pub use released::{DecodeError, Released};

@@ -28,7 +28,13 @@ impl Model for Puppet {
 
 type Record = (Vec<f64>, Vec<f64>);
 
-fn private_gate(records: Vec<Record>, slots: usize, b: usize, clip: Clip, z: f64) -> Gate<Vec<Record>, Noised> {
+fn private_gate(
+    records: Vec<Record>,
+    slots: usize,
+    b: usize,
+    clip: Clip,
+    z: f64,
+) -> Gate<Vec<Record>, Noised> {
     let budget = Target::new(1e9, 1e-5).unwrap();
     let rules = PrivateRules {
         batches: Batches::new(b, b, slots).unwrap(),
@@ -136,7 +142,8 @@ fn a_non_finite_difference_contributes_zero_too() {
     let clip = Clip::new(1.0, 1.0).unwrap();
     let query = Query::recursive(&x, &previous, 0.5);
     let empty = private_gate(vec![], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
-    let answer = private_gate(vec![(vec![1.0], vec![f64::NAN])], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
+    let answer =
+        private_gate(vec![(vec![1.0], vec![f64::NAN])], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
     assert_eq!(answer.released, empty.released);
     assert_eq!(answer.diagnostics.non_finite, 1);
 }
@@ -174,7 +181,8 @@ fn noise_has_the_claimed_variance_and_lies_on_the_grid() {
         assert!(values.iter().all(|v| (v / spacing).fract() == 0.0), "a value is off the grid");
         if let Some(before) = last.replace(values.to_vec()) {
             let dot: f64 = before.iter().zip(values).map(|(a, b)| a * b).sum();
-            let norms: f64 = before.iter().map(|v| v * v).sum::<f64>() * values.iter().map(|v| v * v).sum::<f64>();
+            let norms: f64 =
+                before.iter().map(|v| v * v).sum::<f64>() * values.iter().map(|v| v * v).sum::<f64>();
             assert!((dot / norms.sqrt()).abs() < 6.0 / (d as f64).sqrt(), "rounds are correlated");
         }
     }
@@ -183,8 +191,9 @@ fn noise_has_the_claimed_variance_and_lies_on_the_grid() {
 #[test]
 fn the_sum_is_the_same_for_any_number_of_threads() {
     let d = 64;
-    let records: Vec<Record> =
-        (0..9000).map(|r| ((0..d).map(|j| ((r * 31 + j * 7) as f64).sin()).collect(), vec![0.0; d])).collect();
+    let records: Vec<Record> = (0..9000)
+        .map(|r| ((0..d).map(|j| ((r * 31 + j * 7) as f64).sin()).collect(), vec![0.0; d]))
+        .collect();
     let (x, previous) = points(d);
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -208,7 +217,8 @@ fn the_ledger_is_charged_first_and_an_exhausted_one_releases_nothing() {
         ledger: Ledger::new(Arc::new(RenyiAccountant::new()), Target::new(8.0, 1e-5).unwrap()),
     };
     let records = vec![(vec![0.1], vec![0.0])];
-    let mut gate = Gate::<_, Noised>::new(0, Shard::seal(records).unwrap(), Arc::new(Secret::from_seed(1)), rules);
+    let mut gate =
+        Gate::<_, Noised>::new(0, Shard::seal(records).unwrap(), Arc::new(Secret::from_seed(1)), rules);
     let mut round = 0;
     let refusal = loop {
         let before = gate.ledger().releases();
@@ -250,15 +260,20 @@ fn a_round_is_answered_once_and_sizes_must_match() {
 #[test]
 fn clipping_without_noise_is_the_definition() {
     let d = 3;
-    let records = vec![(vec![3.0, 0.0, 4.0], vec![3.0, 0.1, 4.0]), (vec![0.1, 0.2, 0.2], vec![0.1, 0.2, 0.1])];
+    let records =
+        vec![(vec![3.0, 0.0, 4.0], vec![3.0, 0.1, 4.0]), (vec![0.1, 0.2, 0.2], vec![0.1, 0.2, 0.1])];
     let (c_g, c_d, gamma) = (1.0, 0.05, 0.25);
     let rules = OpenRules {
         batches: Batches::full(2),
         sampling: Sampling::Full,
         clip: Some(Clip::new(c_g, c_d).unwrap()),
     };
-    let mut gate =
-        Gate::<_, Exposed>::new(0, Shard::seal(records.clone()).unwrap(), Arc::new(Secret::from_seed(1)), rules);
+    let mut gate = Gate::<_, Exposed>::new(
+        0,
+        Shard::seal(records.clone()).unwrap(),
+        Arc::new(Secret::from_seed(1)),
+        rules,
+    );
     let x = Released::zeros(d);
     let previous = Released::start(&Start::declared_public(vec![1.0; d]).unwrap());
     let answer = gate.answer(&Puppet { dimension: d }, 0, &Query::recursive(&x, &previous, gamma)).unwrap();

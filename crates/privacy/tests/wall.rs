@@ -55,8 +55,12 @@ fn what_would_break_privacy_does_not_compile() {
     for file in files {
         let source = std::fs::read_to_string(&file).unwrap();
         let first = source.lines().next().unwrap();
-        let expected: Vec<String> =
-            first.strip_prefix("// expect:").expect("first line").split_whitespace().map(String::from).collect();
+        let expected: Vec<String> = first
+            .strip_prefix("// expect:")
+            .expect("first line")
+            .split_whitespace()
+            .map(String::from)
+            .collect();
         let expected = (!expected.is_empty()).then_some(expected);
         assert_eq!(error_codes(&file, &library), expected, "{}", file.display());
     }

@@ -198,7 +198,8 @@ mod tests {
             add_logistic_gradients(&x, &rows, &labels, &mut fast);
             add_logistic_gradients_body(&x, &rows, &labels, &mut plain);
             assert_eq!(fast, plain);
-            let losses = (sum_logistic_losses(&x, &rows, &labels), sum_logistic_losses_body(&x, &rows, &labels));
+            let losses =
+                (sum_logistic_losses(&x, &rows, &labels), sum_logistic_losses_body(&x, &rows, &labels));
             assert_eq!(losses.0, losses.1);
         }
     }

@@ -121,12 +121,13 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     /// Every node asks its gate and prepares its message.
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let (round, model) = (self.totals.round, &self.model);
-        let adapt = |(number, (node, gate)): (usize, (&mut Box<dyn Node<P>>, &mut Gate<M::Data, P>))| {
-            let answer = gate
-                .answer(model, round, &node.query())
-                .map_err(|error| SimulationError::Gate { node: number, round, error })?;
-            Ok((node.adapt(answer.released), answer.diagnostics))
-        };
+        let adapt =
+            |(number, (node, gate)): (usize, (&mut Box<dyn Node<P>>, &mut Gate<M::Data, P>))| {
+                let answer = gate
+                    .answer(model, round, &node.query())
+                    .map_err(|error| SimulationError::Gate { node: number, round, error })?;
+                Ok((node.adapt(answer.released), answer.diagnostics))
+            };
         let slots = self.gates.first().map_or(1, Gate::slots);
         let pairs = self.nodes.par_iter_mut().zip(self.gates.par_iter_mut()).enumerate();
         let results: Vec<Result<_, SimulationError>> =

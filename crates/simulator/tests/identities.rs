@@ -264,7 +264,8 @@ fn every_bias_corrected_method_reaches_the_exact_minimiser_and_dsgd_its_computab
             let mut matrix = vec![vec![0.0; n + 1]; n];
             for i in 0..n {
                 for j in 0..n {
-                    let step = if combine == Combine::After { w.weight(i, j) } else { f64::from(u8::from(i == j)) };
+                    let step =
+                        if combine == Combine::After { w.weight(i, j) } else { f64::from(u8::from(i == j)) };
                     let keep = f64::from(u8::from(i == j)) - w.weight(i, j);
                     matrix[i][j] = keep + step * alpha * h(j);
                     matrix[i][n] += step * alpha * hc(j);
@@ -358,8 +359,11 @@ fn moments_are_their_definitions() {
         };
         let mean = |s: &dyn Fn(usize, usize) -> f64, k: usize| (0..4).map(|i| s(i, k)).sum::<f64>() / 4.0;
         let error = |i: usize, k: usize| v[i][k] - gradient(i, k);
-        let all = |f: &dyn Fn(usize, usize) -> f64| (0..4).flat_map(|i| (0..2).map(move |k| (i, k))).map(|(i, k)| f(i, k)).sum::<f64>();
-        let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-12 * (1.0 + b), "round {t}: {a} against {b}");
+        let all = |f: &dyn Fn(usize, usize) -> f64| {
+            (0..4).flat_map(|i| (0..2).map(move |k| (i, k))).map(|(i, k)| f(i, k)).sum::<f64>()
+        };
+        let close =
+            |a: f64, b: f64| assert!((a - b).abs() <= 1e-12 * (1.0 + b), "round {t}: {a} against {b}");
         close(m.disagreement, all(&|i, k| (x[i][k] - mean(&|i, k| x[i][k], k)).powi(2)));
         close(m.local_error, all(&|i, k| error(i, k).powi(2)));
         close(m.mean_error, (0..2).map(|k| mean(&error, k).powi(2)).sum());

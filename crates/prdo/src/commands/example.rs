@@ -7,11 +7,31 @@ use prdo::config::schema::KEYS;
 
 /// Name, one line, text.
 pub const EXAMPLES: &[(&str, &str, &str)] = &[
-    ("private", "PRDO with (ε, δ)-privacy on generated data: the place to start", include_str!("../../examples/private.toml")),
-    ("compare", "methods, seeds and budgets side by side, for `prdo compare`", include_str!("../../examples/compare.toml")),
-    ("csv", "your own CSV file, split over organisations by a column or at random", include_str!("../../examples/csv.toml")),
-    ("digits", "handwritten digits, unevenly held by ten organisations (Dirichlet)", include_str!("../../examples/digits.toml")),
-    ("figure-1", "the paper's non-private logistic regression, one method of it", include_str!("../../examples/figure-1.toml")),
+    (
+        "private",
+        "PRDO with (ε, δ)-privacy on generated data: the place to start",
+        include_str!("../../examples/private.toml"),
+    ),
+    (
+        "compare",
+        "methods, seeds and budgets side by side, for `prdo compare`",
+        include_str!("../../examples/compare.toml"),
+    ),
+    (
+        "csv",
+        "your own CSV file, split over organisations by a column or at random",
+        include_str!("../../examples/csv.toml"),
+    ),
+    (
+        "digits",
+        "handwritten digits, unevenly held by ten organisations (Dirichlet)",
+        include_str!("../../examples/digits.toml"),
+    ),
+    (
+        "figure-1",
+        "the paper's non-private logistic regression, one method of it",
+        include_str!("../../examples/figure-1.toml"),
+    ),
     ("large", "ten thousand nodes on a ring", include_str!("../../examples/large.toml")),
 ];
 
@@ -29,7 +49,10 @@ pub fn run(args: &ExampleArgs) -> Result<(), Failure> {
         Some((_, _, text)) => say(text.trim_end()),
         None => {
             let names: Vec<_> = EXAMPLES.iter().map(|(name, _, _)| *name).collect();
-            return Err(Failure::Input(format!("there is no example {name:?}; there are {}", names.join(", "))));
+            return Err(Failure::Input(format!(
+                "there is no example {name:?}; there are {}",
+                names.join(", ")
+            )));
         }
     }
     Ok(())

@@ -25,7 +25,12 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
         let bytes = match path.extension().and_then(|e| e.to_str()) {
             Some("svg") => figure.to_svg().into_bytes(),
             Some("png") => figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?,
-            _ => return Err(Failure::Input(format!("--picture {}: it must end in .svg or .png", path.display()))),
+            _ => {
+                return Err(Failure::Input(format!(
+                    "--picture {}: it must end in .svg or .png",
+                    path.display()
+                )));
+            }
         };
         write_atomically(path, &bytes)?;
     }
@@ -48,14 +53,18 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
         say(&object.to_string());
         return Ok(());
     }
-    let verdict = if psd { "meets the paper's assumption" } else { "is indefinite: outside the paper's assumption" };
+    let verdict =
+        if psd { "meets the paper's assumption" } else { "is indefinite: outside the paper's assumption" };
     say(&format!(
         "{} nodes, {} edges, degrees {least} to {most}, weights {}",
         wiring.graph.nodes(),
         wiring.graph.edges(),
         wiring.weights
     ));
-    say(&format!("λ = {:.12} (± {:.0e}), spectral gap {:.6e}", spectrum.lambda, spectrum.lambda_error, spectrum.spectral_gap));
+    say(&format!(
+        "λ = {:.12} (± {:.0e}), spectral gap {:.6e}",
+        spectrum.lambda, spectrum.lambda_error, spectrum.spectral_gap
+    ));
     say(&format!("smallest eigenvalue {:.6e}: W {verdict}", spectrum.smallest));
     if !psd {
         say("add --lazy to use (I+W)/2, which is positive semidefinite");
@@ -73,7 +82,10 @@ fn document(args: &GraphArgs) -> Result<Document, Failure> {
         document.set(&format!("graph.file={}", toml::Value::from(args.graph.as_str())))?;
     } else {
         let names = Kind::NAMES.join(", ");
-        return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", args.graph)));
+        return Err(Failure::Input(format!(
+            "{:?} is neither a graph nor a file: there are {names}",
+            args.graph
+        )));
     }
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => document.set(&format!("graph.{key}={value}")),

@@ -89,7 +89,19 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     }
     let prepared = run.prepare().map_err(located)?;
     let validation = validation.map(|table| (second_model, table));
-    Ok(Built { prepared, wiring, method, settings, clip, batch, data: title, class_counts, validation, warnings, fingerprint })
+    Ok(Built {
+        prepared,
+        wiring,
+        method,
+        settings,
+        clip,
+        batch,
+        data: title,
+        class_counts,
+        validation,
+        warnings,
+        fingerprint,
+    })
 }
 
 /// The model that is asked for, or the one that fits the data.
@@ -132,9 +144,11 @@ fn method(document: &Document, warnings: &mut Vec<String>) -> Result<(Method, Se
     let name = document.text("method.name").ok_or_else(|| document.missing("method.name"))?;
     let method: Method = name.parse().map_err(|e: String| document.error("method.name", e))?;
     let step_size = document.float("method.step_size").ok_or_else(|| document.missing("method.step_size"))?;
-    for (parameter, path) in [("gamma", "method.gamma"), ("beta", "method.beta"), ("combine", "method.combine")] {
+    for (parameter, path) in
+        [("gamma", "method.gamma"), ("beta", "method.beta"), ("combine", "method.combine")]
+    {
         let read = method.card().parameters.iter().any(|p| p.name() == parameter);
-        if document.has(path) && !read {
+        if document.has(path) && !read && !document.is_swept("method.name") {
             warnings.push(format!("{path} has no effect: {name} does not read it"));
         }
     }
@@ -193,7 +207,9 @@ fn batch(document: &Document, least: usize, private: bool) -> Result<(usize, usi
         Some(other) if private && other != "poisson" => {
             let message =
                 format!("batch.sampling = {other:?} is not allowed with [privacy]: it must be \"poisson\"");
-            return Err(document.error("batch.sampling", message).help("the accounting rests on Poisson sampling"));
+            return Err(document
+                .error("batch.sampling", message)
+                .help("the accounting rests on Poisson sampling"));
         }
         Some("poisson") => Sampling::Poisson,
         Some("full") => Sampling::Full,
@@ -203,7 +219,8 @@ fn batch(document: &Document, least: usize, private: bool) -> Result<(usize, usi
         None => Sampling::Full,
     };
     if sampling == Sampling::Full && size.is_some_and(|b| b != least) {
-        let message = "batch.size is given but batch.sampling is \"full\": every record is used in every round";
+        let message =
+            "batch.size is given but batch.sampling is \"full\": every record is used in every round";
         return Err(document.error("batch.size", message));
     }
     let size = size.unwrap_or(least);

@@ -14,6 +14,8 @@ use toml::de::{DeTable, DeValue};
 struct Entry {
     values: Vec<Value>,
     place: Place,
+    /// Whether the value is one of a list that is being swept.
+    swept: bool,
 }
 
 /// A run file whose keys, types and ranges are right.
@@ -97,9 +99,10 @@ impl Document {
         let Some(key) = schema::find(path) else {
             let error = ConfigError::at(&place(key_span), format!("there is no key {path:?}"));
             let suggestion = schema::nearest(path).map(|near| format!("did you mean {near:?}?"));
-            return Err(error.help(suggestion.unwrap_or_else(|| {
-                "`prdo example --keys` lists every key and what it means".to_string()
-            })));
+            return Err(error
+                .help(suggestion.unwrap_or_else(|| {
+                    "`prdo example --keys` lists every key and what it means".to_string()
+                })));
         };
         let values = match (value.get_ref(), key.kind) {
             (DeValue::Array(list), kind) if !matches!(kind, Kind::Texts) => {
@@ -110,7 +113,7 @@ impl Document {
             }
             _ => vec![check(key, value, place)?],
         };
-        self.entries.insert(key.path, Entry { values, place: place(value.span()) });
+        self.entries.insert(key.path, Entry { values, place: place(value.span()), swept: false });
         Ok(())
     }
 
@@ -129,7 +132,8 @@ impl Document {
                     let (mut labels, mut document) = (labels.clone(), document.clone());
                     labels.push((path, value.clone()));
                     if let Some(entry) = document.entries.get_mut(path) {
-                        entry.values = vec![value.clone()];
+                        *entry =
+                            Entry { values: vec![value.clone()], place: entry.place.clone(), swept: true };
                     }
                     (labels, document)
                 })
@@ -137,6 +141,18 @@ impl Document {
             all = all.into_iter().flat_map(each).collect();
         }
         all
+    }
+
+    /// The same document without a section.
+    #[must_use]
+    pub fn without(mut self, section: &str) -> Self {
+        self.entries.retain(|path, _| path.split('.').next() != Some(section));
+        self
+    }
+
+    /// Whether `path` is being swept: then other keys may be meant for some of its values only.
+    pub fn is_swept(&self, path: &str) -> bool {
+        self.entries.get(path).is_some_and(|entry| entry.swept)
     }
 
     /// Where `path` was given; `None` if it was not.
@@ -298,7 +314,10 @@ mod tests {
                         --> a.toml:4:11\n  |\n4 |   gamma = 1.5\n  |           ^^^";
         assert_eq!(error, expected);
         let unknown = Document::parse("a.toml", "[method]\nstepsize = 1").unwrap_err().to_string();
-        assert!(unknown.contains("a.toml:2:1") && unknown.contains("did you mean \"method.step_size\"?"), "{unknown}");
+        assert!(
+            unknown.contains("a.toml:2:1") && unknown.contains("did you mean \"method.step_size\"?"),
+            "{unknown}"
+        );
     }
 
     #[test]

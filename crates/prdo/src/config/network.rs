@@ -56,7 +56,8 @@ fn weigh(document: &Document, kind: Option<Kind>, graph: Graph) -> Result<Wiring
 
 fn from_file(document: &Document) -> Result<Wiring, ConfigError> {
     let path = document.file("graph.file").ok_or_else(|| document.missing("graph.file"))?;
-    let refuse = |what: String| document.error("graph.file", format!("graph.file {}: {what}", path.display()));
+    let refuse =
+        |what: String| document.error("graph.file", format!("graph.file {}: {what}", path.display()));
     let bytes = std::fs::read(&path).map_err(|e| refuse(format!("cannot read it: {e}")))?;
     let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))?;
     let wiring = match parse_network(&text).map_err(|e| refuse(e.to_string()))? {
@@ -64,7 +65,9 @@ fn from_file(document: &Document) -> Result<Wiring, ConfigError> {
         Network::Mixing(mixing) => {
             if document.has("graph.weights") || document.has("graph.lazy") {
                 let field = if document.has("graph.weights") { "graph.weights" } else { "graph.lazy" };
-                return Err(document.error(field, format!("{field} is given but the file has weights of its own")));
+                return Err(
+                    document.error(field, format!("{field} is given but the file has weights of its own"))
+                );
             }
             Wiring { kind: None, graph: mixing.support(), mixing, weights: "from the file".into() }
         }

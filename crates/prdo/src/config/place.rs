@@ -69,7 +69,10 @@ impl fmt::Display for Place {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = self.source[line_start..].lines().next().unwrap_or("");
         let column = self.source[line_start..start].chars().count();
-        let end = floor_boundary(&self.source, self.span.end.clamp(start, line_start + line.len().max(start - line_start)));
+        let end = floor_boundary(
+            &self.source,
+            self.span.end.clamp(start, line_start + line.len().max(start - line_start)),
+        );
         let width = self.source[start..end].chars().count().max(1);
         let gutter = line_number.to_string().len();
         writeln!(f, "{:gutter$}--> {}:{line_number}:{}", "", self.file, column + 1)?;

@@ -30,8 +30,28 @@ pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdi
     match source.as_str() {
         "file" => from_dataset(document, read_file(document)?, nodes, binary),
         "digits" => from_dataset(document, data::digits(), nodes, binary),
-        _ => generated(document, &source, nodes).map_err(|e| data_error(document, &e)),
+        _ => {
+            let holdings = generated(document, &source, nodes).map_err(|e| data_error(document, &e))?;
+            if document.has_section("partition") { redistribute(document, holdings) } else { Ok(holdings) }
+        }
     }
+}
+
+/// Generated classes dealt out anew: nodes then hold different classes, as `[partition]` says.
+fn redistribute(document: &Document, holdings: Holdings) -> Result<Holdings, ConfigError> {
+    if document.text("data.source").as_deref() != Some("blobs") {
+        let message =
+            "generated data of this kind has its own nodes: leave [partition] out, or use \"blobs\"";
+        let given = ["partition.kind", "partition.concentration", "partition.shards", "partition.seed"];
+        let field = given.into_iter().find(|path| document.has(path)).unwrap_or("partition.kind");
+        return Err(document.error(field, message));
+    }
+    let at = |e: DataError| data_error(document, &e);
+    let nodes = holdings.nodes.len();
+    let dataset = Dataset::from(Table::concat(&holdings.nodes).map_err(at)?);
+    let (partition, how) = partition(document, &dataset, nodes)?;
+    let title = format!("{}, {how}", holdings.title);
+    Ok(Holdings { nodes: partition.into_tables(dataset.table), title, ..holdings })
 }
 
 /// How many nodes the data itself fixes: those of a file's node column.
@@ -46,7 +66,7 @@ pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> 
 /// A data error at the key it is about.
 fn data_error(document: &Document, error: &DataError) -> ConfigError {
     let field = match error {
-        DataError::Argument { field, .. } => match *field {
+        DataError::Argument { name, .. } => match *name {
             "nodes" => "graph.nodes",
             "concentration" => "partition.concentration",
             "test" => "data.test",
@@ -90,15 +110,16 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
         },
         "blobs" => {
             let classes = document.integer("data.classes").unwrap_or(4) as usize;
+            let spread = document.float("data.spread").unwrap_or(0.4);
             Holdings {
-                nodes: data::generate::blobs(nodes, records, d, classes, 1.0, seed)?,
+                nodes: data::generate::blobs(nodes, records, d, classes, spread, seed)?,
                 held_out: test
-                    .map(|n| data::generate::blobs_held_out(n, d, classes, 1.0, seed))
+                    .map(|n| data::generate::blobs_held_out(n, d, classes, spread, seed))
                     .transpose()?,
                 validation: None,
                 width: d,
                 classes: Some(classes),
-                title: title(&format!("generated blobs, {classes} classes, {d} features")),
+                title: title(&format!("generated blobs of spread {spread}, {classes} classes, {d} features")),
             }
         }
         "quadratic" => Holdings {
@@ -188,7 +209,9 @@ fn from_dataset(
 
 /// Whether the data is a folder of IDX files, which brings its own test images.
 fn file_has_test_images(document: &Document) -> bool {
-    document.file("data.path").is_some_and(|path| path.is_dir() && path.join("t10k-labels-idx1-ubyte").exists())
+    document
+        .file("data.path")
+        .is_some_and(|path| path.is_dir() && path.join("t10k-labels-idx1-ubyte").exists())
 }
 
 fn read_test(
@@ -201,8 +224,11 @@ fn read_test(
     let table = read(document, path, "data.test_path", "t10k")?.table;
     let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
     if table.width() != width {
-        let message =
-            format!("data.test_path {} has {} features, data.path has {width}", path.display(), table.width());
+        let message = format!(
+            "data.test_path {} has {} features, data.path has {width}",
+            path.display(),
+            table.width()
+        );
         return Err(document.error("data.test_path", message));
     }
     if binary {
@@ -231,7 +257,9 @@ fn split(
             test + validation,
             dataset.table.len()
         );
-        return Err(document.error(if document.has("data.test") { "data.test" } else { "data.validation" }, message));
+        return Err(
+            document.error(if document.has("data.test") { "data.test" } else { "data.validation" }, message)
+        );
     }
     let seed = document.integer("partition.seed").unwrap_or(1);
     let [train, validation, test] = data::split_records(dataset.table.len(), validation, test, seed)

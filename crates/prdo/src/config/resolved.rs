@@ -8,7 +8,8 @@ use std::fmt::Write;
 
 /// The run file of a built run: running it again gives the same bits.
 pub fn to_toml(document: &Document, built: &Built) -> String {
-    let mut text = String::from("# Written by prdo: every setting of this run. `prdo run` repeats it to the bit.\n");
+    let mut text =
+        String::from("# Written by prdo: every setting of this run. `prdo run` repeats it to the bit.\n");
     let mut section = "";
     for key in KEYS {
         let Some(value) = value(key.path, document, built) else { continue };
@@ -36,7 +37,12 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,
-        "partition.kind" | "partition.concentration" | "partition.shards" | "partition.seed" if generated => None,
+        "data.spread" if source != "blobs" => None,
+        "partition.kind" | "partition.concentration" | "partition.shards" | "partition.seed"
+            if generated && !document.has_section("partition") =>
+        {
+            None
+        }
         "partition.concentration" if document.text("partition.kind").as_deref() != Some("dirichlet") => None,
         "partition.shards" if document.text("partition.kind").as_deref() != Some("shards") => None,
         "model.condition" | "model.curvature" if !document.has(path) => None,
@@ -66,6 +72,7 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "resolved.epsilon" => guarantee.map(|g| Value::Float(g.epsilon)),
         "resolved.lambda" => Some(Value::Float(facts.spectrum.lambda)),
         "resolved.records" => number(facts.records),
+        "resolved.least_records" => number(facts.least_records),
         "resolved.parameters" => number(facts.parameters),
         _ => document.get(path),
     }

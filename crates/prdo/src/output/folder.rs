@@ -67,21 +67,15 @@ fn disk<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -
     move |error| FolderError::Disk { what, path: path.display().to_string(), error }
 }
 
-/// The files that a run writes: what may be replaced by `--overwrite`.
-const OURS: [&str; 12] = [
-    "run.toml",
-    "metrics.csv",
-    "moments.csv",
-    "summary.json",
-    "model.safetensors",
-    "report.html",
-    "checkpoint",
-    "lock",
-    "table.csv",
-    "figure.svg",
-    "figure.png",
-    "network.svg",
-];
+/// The lock; its presence also marks a folder as prdo's.
+const LOCK: &str = ".prdo-lock";
+
+/// Written last: the work in the folder is finished.
+const FINISHED: [&str; 3] = ["summary.json", "comparison.json", "results.json"];
+
+/// What `--overwrite` removes, besides the above. Anything else in the folder is left alone.
+const REPLACED: [&str; 7] =
+    ["run.toml", "metrics.csv", "moments.csv", "model.safetensors", "report.html", "table.csv", "checkpoint"];
 
 impl Folder {
     /// The folder for a new run: `asked`, or the first free one of `runs/NAME`, `runs/NAME-2`, …
@@ -96,11 +90,12 @@ impl Folder {
         let shown = path.display().to_string();
         let present = entries(&path)?;
         if !present.is_empty() {
-            if !present.iter().all(|entry| OURS.contains(&entry.as_str())) {
+            let has = |entry: &str| present.iter().any(|p| p == entry);
+            if !has(LOCK) {
                 return Err(FolderError::Foreign { path: shown });
             }
-            let has = |entry: &str| present.iter().any(|p| p == entry);
-            match (overwrite, has("summary.json"), has("checkpoint")) {
+            let finished = FINISHED.iter().any(|file| has(file));
+            match (overwrite, finished, has("run.toml")) {
                 (false, true, _) => return Err(FolderError::Finished { path: shown }),
                 (false, false, true) => return Err(FolderError::Interrupted { path: shown }),
                 _ => {}
@@ -109,7 +104,8 @@ impl Folder {
         fs::create_dir_all(&path).map_err(disk("cannot make the folder", &path))?;
         let folder = Self::lock(path)?;
         // Behind the lock: nobody else is writing here.
-        for entry in present.iter().filter(|entry| *entry != "lock") {
+        let ours = |entry: &&String| FINISHED.contains(&entry.as_str()) || REPLACED.contains(&entry.as_str());
+        for entry in present.iter().filter(ours) {
             let old = folder.path.join(entry);
             let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
             removed.map_err(disk("cannot remove", &old))?;
@@ -143,7 +139,7 @@ impl Folder {
     }
 
     fn lock(path: PathBuf) -> Result<Self, FolderError> {
-        let at = path.join("lock");
+        let at = path.join(LOCK);
         let lock = File::options()
             .create(true)
             .truncate(false)
@@ -165,7 +161,7 @@ impl Folder {
 
     /// Whether the run in it is finished.
     pub fn is_finished(&self) -> bool {
-        self.path.join("summary.json").exists()
+        FINISHED.iter().any(|file| self.path.join(file).exists())
     }
 
     /// Writes a file whole or not at all.
@@ -193,7 +189,9 @@ impl Folder {
 fn entries(path: &Path) -> Result<Vec<String>, FolderError> {
     match fs::read_dir(path) {
         Ok(list) => list
-            .map(|entry| Ok(entry.map_err(disk("cannot list", path))?.file_name().to_string_lossy().into_owned()))
+            .map(|entry| {
+                Ok(entry.map_err(disk("cannot list", path))?.file_name().to_string_lossy().into_owned())
+            })
             .collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(disk("cannot list", path)(error)),

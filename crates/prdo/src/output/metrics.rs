@@ -53,8 +53,18 @@ pub fn parse_rows(text: &str) -> Vec<Row> {
 
 fn parse_row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [round, loss, grad_norm, consensus_error, accuracy, epsilon, bytes, evaluations, gradients, differences] =
-        cells[..]
+    let [
+        round,
+        loss,
+        grad_norm,
+        consensus_error,
+        accuracy,
+        epsilon,
+        bytes,
+        evaluations,
+        gradients,
+        differences,
+    ] = cells[..]
     else {
         return None;
     };

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 /// When the models have different sizes.
 pub fn write_models(average: &[f64], nodes: &[&[f64]]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
     let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-    let (average_bytes, node_bytes) = (bytes(average), nodes.iter().flat_map(|x| bytes(x)).collect::<Vec<u8>>());
+    let (average_bytes, node_bytes) =
+        (bytes(average), nodes.iter().flat_map(|x| bytes(x)).collect::<Vec<u8>>());
     let average_view = TensorView::new(Dtype::F64, vec![average.len()], &average_bytes)?;
     let nodes_view = TensorView::new(Dtype::F64, vec![nodes.len(), average.len()], &node_bytes)?;
     let about = HashMap::from([("format".to_string(), "prdo model, version 1".to_string())]);
@@ -38,7 +39,8 @@ mod tests {
 
     #[test]
     fn models_come_back_to_the_bit() {
-        let (average, nodes): (Vec<f64>, [&[f64]; 2]) = (vec![0.5, 0.1 + 0.2], [&[1.0, -0.0], &[0.0, 1e-300]]);
+        let (average, nodes): (Vec<f64>, [&[f64]; 2]) =
+            (vec![0.5, 0.1 + 0.2], [&[1.0, -0.0], &[0.0, 1e-300]]);
         let (a, n) = read_models(&write_models(&average, &nodes).unwrap()).unwrap();
         assert_eq!((a, n), (average, nodes.map(<[f64]>::to_vec).to_vec()));
         assert!(read_models(b"nonsense").is_err());

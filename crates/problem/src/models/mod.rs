@@ -55,10 +55,14 @@ pub(crate) mod tests {
                     model.loss(&y, data, r)
                 };
                 let slope = (at(-2.0 * h) - 8.0 * at(-h) + 8.0 * at(h) - at(2.0 * h)) / (12.0 * h);
-                assert!((slope - gradient[j]).abs() < 1e-7 * (1.0 + slope.abs()), "record {r}, coordinate {j}");
+                assert!(
+                    (slope - gradient[j]).abs() < 1e-7 * (1.0 + slope.abs()),
+                    "record {r}, coordinate {j}"
+                );
             }
         }
-        let everything = [Records::Run(0, data.len()), Records::List(&(0..data.len() as u32).collect::<Vec<_>>())];
+        let everything =
+            [Records::Run(0, data.len()), Records::List(&(0..data.len() as u32).collect::<Vec<_>>())];
         for records in everything {
             let mut sum = vec![0.0; d];
             model.add_gradients(&x, data, records, &mut sum);

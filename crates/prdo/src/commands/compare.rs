@@ -1,0 +1,170 @@
+//! `prdo compare`: every combination of the lists in run files, side by side.
+
+use super::{Failure, use_threads};
+use crate::cli::{CompareArgs, OutArgs};
+use crate::progress::{Progress, say, tell};
+use prdo::config::{Document, Value, build};
+use prdo::output::Folder;
+use prdo::report::{Cell, Comparison};
+use rayon::prelude::*;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// One run to be, with the keys that set it apart.
+pub type Planned = (Vec<(&'static str, Value)>, Document);
+
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    use_threads(&args.out)?;
+    let mut planned: Vec<Planned> = Vec::new();
+    let mut title = String::new();
+    for file in &args.files {
+        let mut document = Document::read(file)?;
+        for assignment in &args.set {
+            document.set(assignment)?;
+        }
+        title = document.text("name").unwrap_or_else(|| "comparison".into());
+        planned.extend(label(document, args.files.len() > 1));
+    }
+    let files: Vec<String> = args.files.iter().map(|f| f.display().to_string()).collect();
+    let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
+    let command = format!("prdo compare {}{sets}", files.join(" "));
+    let (comparison, folder) = compare((&title, &title), &planned, command, &args.out)?;
+    print(&comparison, &args.out, &folder);
+    Ok(())
+}
+
+/// Every combination of a document's lists. Where several files are compared, their names tell them apart.
+fn label(document: Document, several: bool) -> Vec<Planned> {
+    let mut all = document.expand();
+    for (labels, document) in &mut all {
+        if several {
+            labels.insert(0, ("name", Value::Text(document.text("name").unwrap_or_default())));
+        }
+    }
+    all
+}
+
+/// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results.
+pub fn compare(
+    (title, name): (&str, &str),
+    planned: &[Planned],
+    command: String,
+    out: &OutArgs,
+) -> Result<(Comparison, Folder), Failure> {
+    let data = check(planned)?;
+    let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
+    let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
+    let cells = planned.par_iter().map(|(labels, document)| {
+        let cell = train(labels, document)?;
+        if let Ok(mut guard) = progress.lock() {
+            guard.1 += 1;
+            let done = guard.1;
+            guard.0.at(done, || cell.method.card().title.to_string());
+        }
+        Ok(cell)
+    });
+    let cells = cells.collect::<Result<Vec<_>, Failure>>()?;
+    if let Ok(guard) = progress.lock() {
+        guard.0.finish();
+    }
+    let comparison = Comparison { title: title.to_string(), data, command, cells };
+    write(&comparison, &folder)?;
+    Ok((comparison, folder))
+}
+
+/// Builds every run without training it, so that nothing starts when one of them is wrong; what the data is.
+fn check(planned: &[Planned]) -> Result<String, Failure> {
+    let mut data = String::new();
+    let mut warned: Vec<String> = Vec::new();
+    // Runs that differ in their seed only need one check.
+    let apart = |labels: &[(&'static str, Value)]| -> Vec<(&'static str, Value)> {
+        labels.iter().filter(|(key, _)| *key != "seed").cloned().collect()
+    };
+    for (k, (labels, document)) in planned.iter().enumerate() {
+        if k > 0 && !labels.is_empty() && apart(&planned[k - 1].0) == apart(labels) {
+            continue;
+        }
+        let built = build(document).map_err(|e| {
+            let which: Vec<String> = labels.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+            let context = if which.is_empty() {
+                String::new()
+            } else {
+                format!("\n  in the run with {}", which.join(", "))
+            };
+            Failure::Input(format!("{e}{context}"))
+        })?;
+        for warning in built.warnings {
+            if !warned.contains(&warning) {
+                tell(&format!("warning: {warning}"));
+                warned.push(warning);
+            }
+        }
+        data = built.data;
+    }
+    Ok(data)
+}
+
+fn train(labels: &[(&'static str, Value)], document: &Document) -> Result<Cell, Failure> {
+    let built = build(document)?;
+    let (method, gamma, clip) = (built.method, built.settings.gamma, built.clip);
+    let started = Instant::now();
+    let rounds = u64::from(built.prepared.schedule.rounds);
+    let outcome = built.prepared.train()?;
+    let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
+    Ok(Cell {
+        method,
+        labels: labels.iter().filter(|(k, _)| *k != "seed").map(|(k, v)| (k.to_string(), shown(v))).collect(),
+        seed: document.integer("seed").unwrap_or(1),
+        rows: outcome.rows,
+        node_accuracy: outcome.node_accuracy,
+        guarantee: outcome.guarantee,
+        seconds: started.elapsed().as_secs_f64(),
+        clip,
+        gamma: method.card().differences.then_some(gamma),
+        rounds,
+    })
+}
+
+/// Writes table, figure and report.
+fn write(comparison: &Comparison, folder: &Folder) -> Result<(), Failure> {
+    let figure = comparison.figure();
+    folder.write("table.csv", comparison.to_csv().as_bytes())?;
+    folder.write("figure.svg", figure.to_svg().as_bytes())?;
+    let png = figure.to_png(2.0).map_err(|e| Failure::Work(format!("figure.png: {e}")))?;
+    folder.write("figure.png", &png)?;
+    folder.write("report.html", comparison.to_html().as_bytes())?;
+    folder.write("comparison.json", format!("{:#}\n", comparison.to_json()).as_bytes())?;
+    Ok(())
+}
+
+/// The table and the verdict, or the JSON object.
+pub fn print(comparison: &Comparison, out: &OutArgs, folder: &Folder) {
+    if out.json {
+        say(&comparison.to_json().to_string());
+        return;
+    }
+    let (head, rows) = comparison.table();
+    print_table(&head, &rows);
+    say("");
+    say(&comparison.verdict());
+    say(&format!("report: {}", folder.path().join("report.html").display()));
+}
+
+/// A table in plain text, numbers to the right.
+pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
+    let width = |k: usize| {
+        let cells = rows.iter().map(|row| row[k].chars().count());
+        cells.chain([head[k].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let mut text = String::new();
+        for (k, cell) in cells.iter().enumerate() {
+            let pad = " ".repeat(widths[k].saturating_sub(cell.chars().count()));
+            if k == 0 { text += &format!("{cell}{pad}") } else { text += &format!("  {pad}{cell}") }
+        }
+        say(text.trim_end());
+    };
+    line(head.to_vec());
+    rows.iter().for_each(|row| line(row.iter().map(String::as_str).collect()));
+}

@@ -1,0 +1,44 @@
+//! `prdo demo`: ten organisations train privately on generated data, in seconds.
+
+use super::{Failure, compare, use_threads};
+use crate::cli::OutArgs;
+use crate::progress::{say, tell};
+use prdo::config::{Document, Value};
+
+/// The comparison the demo runs: also a run file that anyone can change.
+const RUN_FILE: &str = include_str!("../../examples/demo.toml");
+
+pub fn run(args: &OutArgs) -> Result<(), Failure> {
+    use_threads(args)?;
+    let document = Document::parse("demo.toml", RUN_FILE)?;
+    tell("Ten organisations on a ring train one model without showing anyone their records.");
+    tell("Their data differ; each adds noise so that no single record can be told from the messages.");
+    let mut planned = document.expand();
+    // The same runs of one method without privacy: what the noise costs.
+    let open = |(labels, document): &compare::Planned| {
+        let mut labels = labels.clone();
+        labels.push(("privacy", Value::Text("none".into())));
+        (labels, document.clone().without("privacy"))
+    };
+    let reference = |document: &Document| document.text("method.name").as_deref() == Some("ed");
+    let without_privacy: Vec<_> = planned.iter().filter(|(_, d)| reference(d)).map(open).collect();
+    planned.extend(without_privacy);
+    let titles = ("Ten organisations train privately", "demo");
+    let (comparison, folder) = compare::compare(titles, &planned, "prdo demo".to_string(), args)?;
+    folder.write("demo.toml", RUN_FILE.as_bytes())?;
+    compare::print(&comparison, args, &folder);
+    if !args.json {
+        if let Some(g) = comparison.cells.iter().find_map(|cell| cell.guarantee) {
+            say(&format!(
+                "privacy spent by every method: ε ≤ {:.3} at δ = {:e} for every record (seeded simulation: not private)",
+                g.epsilon, g.delta
+            ));
+        }
+        let file = folder.path().join("demo.toml");
+        say(&format!(
+            "next: open the report, change {0} and run `prdo compare {0}`; `prdo example` has more.",
+            file.display()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What a run promises, in plain words and formally.
+
+use crate::run::Guarantee;
+
+/// What a privacy statement speaks about.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement {
+    /// What was promised; `None` is ε = ∞.
+    pub guarantee: Option<Guarantee>,
+    /// T.
+    pub rounds: u64,
+    /// The seed: its presence makes the run a simulation.
+    pub seed: u64,
+    /// (C_g, C_Δ).
+    pub clip: Option<(f64, f64)>,
+    /// γ, for methods that use same-record differences.
+    pub gamma: Option<f64>,
+}
+
+/// The statement's paragraphs; the flag marks those that warn.
+pub fn statement(s: &Statement) -> Vec<(String, bool)> {
+    let Some(g) = s.guarantee else {
+        return vec![(
+            "Not private: ε = ∞. Messages were computed from the records without noise, so anyone who sees them \
+             may learn about single records. Add a [privacy] section to the run file to protect them."
+                .to_string(),
+            true,
+        )];
+    };
+    let (c_g, c_d) = s.clip.unwrap_or((f64::NAN, f64::NAN));
+    let clipping = match s.gamma {
+        Some(gamma) if gamma < 1.0 => format!(
+            "clipped at C_g = {c_g} (gradients) and C_Δ = {c_d} (same-record differences), giving the sensitivity \
+             S_γ = γC_g + (1−γ)C_Δ = {:.4} per record against C_g = {c_g} for Exact Diffusion",
+            gamma * c_g + (1.0 - gamma) * c_d
+        ),
+        _ => format!("clipped at C_g = {c_g}"),
+    };
+    vec![
+        (
+            format!(
+                "Each single record is protected: whether it is in or out of its node's data changes the \
+                 probability of anything that can be seen in the messages by at most a factor e^ε = {:.2} \
+                 (ε = {:.4}), except with probability δ = {:e}.",
+                g.epsilon.exp(),
+                g.epsilon,
+                g.delta
+            ),
+            false,
+        ),
+        (
+            format!(
+                "Formally: (ε, δ)-differential privacy of the complete transcript for add/remove adjacency of one \
+                 record at one node. Observer: everyone who reads every message on every edge in all {} rounds, and \
+                 any curious node. Mechanism: Poisson sampling at rate {:.6} (first release {:.6}), per-record \
+                 contributions {clipping}, exact integer sum, Gaussian noise of multiplier z = {:.6}. Accountant: \
+                 Rényi differential privacy at integer orders with the conversion ε_a + log(1/δ)/(a−1).",
+                s.rounds, g.rate, g.first_rate, g.noise_multiplier
+            ),
+            false,
+        ),
+        (
+            "Not protected: that a node takes part, how many records it may hold, the graph, the settings and when \
+             messages are sent. The losses, gradient norms and clipping fractions in this report were computed \
+             from the records without noise: with real records, do not publish them."
+                .to_string(),
+            false,
+        ),
+        (
+            format!(
+                "Seeded simulation: not private. All draws come from seed {}; whoever knows it can recompute the \
+                 noise and take it off.",
+                s.seed
+            ),
+            true,
+        ),
+    ]
+}

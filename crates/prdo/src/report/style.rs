@@ -1,0 +1,38 @@
+//! One look for each method in every figure.
+
+use prdo_algorithm::Method;
+
+/// The style number of a method: the same colour, dash and marker everywhere.
+pub fn method_style(method: Method) -> usize {
+    Method::ALL.iter().position(|m| *m == method).unwrap_or(0)
+}
+
+/// A number for people: a few digits, powers of ten where they help.
+pub(super) fn figure(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        a if !a.is_finite() => "∞".into(),
+        a if (1e-3..1e5).contains(&a) => {
+            let digits = (3 - a.log10().floor() as i32).clamp(0, 6) as usize;
+            format!("{x:.digits$}")
+        }
+        _ => format!("{x:.2e}"),
+    }
+}
+
+/// Bytes for people.
+pub(super) fn bytes(count: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", units[unit]) }
+}
+
+/// A share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
