@@ -81,7 +81,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seconds between checkpoints.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, allow_negative_numbers = true)]
     pub checkpoint_every: f64,
 }
 

@@ -65,6 +65,9 @@ pub enum RunError {
     /// The slots.
     #[error(transparent)]
     Shard(#[from] ShardError),
+    /// The gate.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The starting point.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -112,7 +115,7 @@ impl RunError {
                 "beta" => "method.beta",
                 _ => "method.step_size",
             },
-            Self::Shard(_) | Self::Start(_) | Self::Simulation(_) => return None,
+            Self::Shard(_) | Self::Gate(_) | Self::Start(_) | Self::Simulation(_) => return None,
         })
     }
 

@@ -200,16 +200,17 @@ impl<M: Model + 'static> Run<M> {
         let whole = self.batch.is_none() || self.sampling == Sampling::Full;
         let size = if whole { least } else { self.batch.unwrap_or(least) };
         let first = self.first_batch.unwrap_or(size);
-        Batches::new(first, size, least)?;
+        Batches::new(first, size).check(least)?;
         Ok((first, size))
     }
 
     fn guarantee(&self, least: usize, (first, size): (usize, usize)) -> Result<Option<Guarantee>, RunError> {
         use prdo_privacy::Batch;
         let Some(privacy) = self.privacy else { return Ok(None) };
-        let batches = Batches::new(first, size, least)?;
-        let rate = batches.rate(Batch::Later);
-        let first_rate = if self.method.card().first_batch { batches.rate(Batch::First) } else { rate };
+        let batches = Batches::new(first, size);
+        let rate = batches.rate(Batch::Later, least);
+        let first_rate =
+            if self.method.card().first_batch { batches.rate(Batch::First, least) } else { rate };
         let rates = [(first_rate, 1), (rate, u64::from(self.rounds) - 1)];
         let (z, delta) = match privacy {
             Privacy::Budget { epsilon, delta } => {
@@ -232,21 +233,22 @@ impl<M: Model + 'static> Run<M> {
         guarantee: Guarantee,
         start: &Start,
     ) -> Result<Simulation<M, Noised>, RunError> {
-        let secret = Arc::new(Secret::from_seed(self.seed));
+        let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
         let accountant = Arc::new(RenyiAccountant::new());
         let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
         let gate = |(node, records): (usize, M::Data)| {
             let rules = PrivateRules {
-                batches: Batches::new(first, size, records.len())?,
+                batches: Batches::new(first, size),
                 clip,
                 noise_multiplier: guarantee.noise_multiplier,
                 ledger: Ledger::new(Arc::clone(&accountant), budget),
             };
-            Ok(Gate::new(node as u32, Shard::seal(records)?, Arc::clone(&secret), rules))
+            let shard = Shard::seal(records)?;
+            Ok(Gate::private(node as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules)?)
         };
         let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
         let method = (self.method, &self.settings);
-        Ok(Simulation::new(self.model, gates, self.mixing, method, start, self.held_out)?)
+        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?)
     }
 
     fn open_simulation(
@@ -255,18 +257,15 @@ impl<M: Model + 'static> Run<M> {
         clip: Option<Clip>,
         start: &Start,
     ) -> Result<Simulation<M, Exposed>, RunError> {
-        let secret = Arc::new(Secret::from_seed(self.seed));
+        let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
         let gate = |(node, records): (usize, M::Data)| {
-            let batches = match self.sampling {
-                Sampling::Full => Batches::full(records.len()),
-                _ => Batches::new(first, size, records.len())?,
-            };
-            let rules = OpenRules { batches, sampling: self.sampling, clip };
-            Ok(Gate::new(node as u32, Shard::seal(records)?, Arc::clone(&secret), rules))
+            let rules = OpenRules { batches: Batches::new(first, size), sampling: self.sampling, clip };
+            let shard = Shard::seal(records)?;
+            Ok(Gate::exposed(node as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules)?)
         };
         let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
         let method = (self.method, &self.settings);
-        Ok(Simulation::new(self.model, gates, self.mixing, method, start, self.held_out)?)
+        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?)
     }
 
     /// Prepares the run and trains it to its end.

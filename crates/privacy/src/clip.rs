@@ -41,9 +41,11 @@ impl Clip {
     }
 }
 
-/// min(1, C/‖u‖), the factor that clips a vector of this norm.
-pub(crate) fn factor(norm: f64, bound: f64) -> f64 {
-    if norm > bound { bound / norm } else { 1.0 }
+/// weight·min(1, C/‖u‖): what a vector of this norm is multiplied by. Factors so small that they lose digits
+/// (a huge vector under a tiny bound) become zero: contributing nothing is always allowed, too much is not.
+pub(crate) fn factor(weight: f64, norm: f64, bound: f64) -> f64 {
+    let factor = if norm > bound { weight * (bound / norm) } else { weight };
+    if factor.abs() < 1e-280 { 0.0 } else { factor }
 }
 
 /// ‖u‖, or `None` if a value is NaN or infinite. Right for huge and tiny values too.

@@ -1,6 +1,7 @@
 //! The gate of one node: batch → per-record gradient → clip → exact sum → charge → noise → release.
 
-use crate::clip::{self, Clip};
+use crate::clip::Clip;
+use crate::contribution::Contribution;
 use crate::grid::Grid;
 use crate::ledger::{Ledger, LedgerError};
 use crate::model::{Data, Model, Records};
@@ -8,9 +9,9 @@ use crate::noise::add_gaussian;
 use crate::protection::{Exposed, Noised, Protection};
 use crate::query::Query;
 use crate::released::Released;
-use crate::sampling::{self, Batches, Sampling};
+use crate::sampling::{self, Batches, Sampling, SamplingError};
 use crate::shard::Shard;
-use crate::streams::{Purpose, Secret};
+use crate::streams::{Hidden, Secret};
 use prdo_accounting::{History, Release};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// How a private node answers: Poisson sampling, clipping and noise are not optional.
 #[derive(Clone, Debug)]
 pub struct PrivateRules {
-    /// b₀, b and N.
+    /// b₀ and b.
     pub batches: Batches,
     /// C_g and C_Δ.
     pub clip: Clip,
@@ -31,7 +32,7 @@ pub struct PrivateRules {
 /// How a non-private node answers. Its answers are [`Exposed`].
 #[derive(Clone, Debug)]
 pub struct OpenRules {
-    /// b₀, b and N.
+    /// b₀ and b; not looked at when every record is used.
     pub batches: Batches,
     /// How a batch is drawn.
     pub sampling: Sampling,
@@ -39,13 +40,14 @@ pub struct OpenRules {
     pub clip: Option<Clip>,
 }
 
-/// The sole reader of one node's sealed records.
-pub struct Gate<D: Data, P: Protection> {
-    shard: Shard<D>,
+/// The sole reader of one node's sealed records, through the one model that its owner chose.
+pub struct Gate<M: Model, P: Protection> {
+    model: Arc<M>,
+    shard: Shard<M::Data>,
     node: u32,
     secret: Arc<Secret>,
     rules: P::Rules,
-    next_round: u32,
+    next_round: u64,
 }
 
 /// What the gate lets out in one round.
@@ -92,6 +94,34 @@ pub enum GateError {
     /// The ledger refused the charge.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// A batch size that does not fit the node.
+    #[error(transparent)]
+    Sampling(#[from] SamplingError),
+    /// Records that the model cannot read.
+    #[error("{0}")]
+    Records(String),
+    /// A query whose weights are not numbers between 0 and 1.
+    #[error("the query's weights {gradient} and {difference} are not allowed: they must lie between 0 and 1")]
+    Weights {
+        /// Of the gradient.
+        gradient: f64,
+        /// Of the difference.
+        difference: f64,
+    },
+    /// A checkpoint that would take back what has been spent.
+    #[error(
+        "a checkpoint of {rounds} rounds with {charges} charges cannot follow {answered} rounds with {spent} charges"
+    )]
+    Rewind {
+        /// Rounds of the checkpoint.
+        rounds: u32,
+        /// Charges of the checkpoint.
+        charges: u64,
+        /// Rounds already answered.
+        answered: u64,
+        /// Charges already made.
+        spent: u64,
+    },
     /// The model and the query's points have different sizes.
     #[error("the query's points have {query} values but the model has {model} parameters")]
     Dimension {
@@ -106,7 +136,7 @@ pub enum GateError {
         /// The round asked for.
         round: u32,
         /// The earliest that can be.
-        next: u32,
+        next: u64,
     },
     /// An exact sum without a clip: the non-private average itself is not finite any more.
     #[error("the gradients of round {round} are not finite: the step size is too large for this problem")]
@@ -121,12 +151,7 @@ const PARALLEL_WORK: usize = 1 << 17;
 /// Records a thread takes at a time. Fixed, so that floating-point sums do not depend on the thread count.
 const CHUNK: usize = 2048;
 
-impl<D: Data, P: Protection> Gate<D, P> {
-    /// The gate of `node` over its sealed records.
-    pub fn new(node: u32, shard: Shard<D>, secret: Arc<Secret>, rules: P::Rules) -> Self {
-        Self { shard, node, secret, rules, next_round: 0 }
-    }
-
+impl<M: Model, P: Protection> Gate<M, P> {
     /// Answers the method's query of `round`.
     ///
     /// # Guarantee
@@ -135,22 +160,29 @@ impl<D: Data, P: Protection> Gate<D, P> {
     /// for the same round, which would share its random streams, is refused.
     ///
     /// # Errors
-    /// An exhausted budget, a round gone by, a model of another size, or (non-private) a diverged sum.
-    pub fn answer<M: Model<Data = D>>(
-        &mut self,
-        model: &M,
-        round: u32,
-        query: &Query<'_, P>,
-    ) -> Result<Answer<P>, GateError> {
-        let (size, dimension) = (query.at.dimension(), model.dimension());
-        if size != dimension {
-            return Err(GateError::Dimension { query: size, model: dimension });
-        }
-        if round < self.next_round {
+    /// An exhausted budget, a round gone by, points of another size, or (non-private) a diverged sum.
+    pub fn answer(&mut self, round: u32, query: &Query<'_, P>) -> Result<Answer<P>, GateError> {
+        self.check(query)?;
+        if u64::from(round) < self.next_round {
             return Err(GateError::RoundGoneBy { round, next: self.next_round });
         }
-        self.next_round = round + 1;
-        P::answer(self, model, round, query)
+        self.next_round = u64::from(round) + 1;
+        P::answer(self, round, query)
+    }
+
+    /// Both points have the model's size and the weights are weights: checked before any record is read.
+    fn check(&self, query: &Query<'_, P>) -> Result<(), GateError> {
+        let model = self.model.dimension();
+        let sizes = [Some(query.at.dimension()), query.difference.map(|d| d.previous.dimension())];
+        if let Some(query) = sizes.into_iter().flatten().find(|size| *size != model) {
+            return Err(GateError::Dimension { query, model });
+        }
+        let (gradient, difference) = (query.gradient_weight, query.difference.map_or(0.0, |d| d.weight));
+        let weight = |w: f64| (0.0..=1.0).contains(&w);
+        if !(weight(gradient) && weight(difference) && gradient + difference > 0.0) {
+            return Err(GateError::Weights { gradient, difference });
+        }
+        Ok(())
     }
 
     /// N, the public number of slots.
@@ -168,42 +200,71 @@ impl<D: Data, P: Protection> Gate<D, P> {
         P::epsilon_spent(&self.rules)
     }
 
-    /// What this node's records have been charged for.
-    pub fn charged(&self) -> History {
+    /// What this node's records have been charged for; `None` where nothing is charged.
+    pub fn charged(&self) -> Option<History> {
         P::charged(&self.rules)
     }
 
     /// Continues after `rounds` answered rounds with the charges they cost.
-    pub fn restore(&mut self, rounds: u32, history: &History) {
-        self.next_round = rounds;
+    ///
+    /// # Guarantee
+    /// Only forward: a checkpoint with fewer rounds or fewer charges than this gate has seen, or (for a
+    /// private node) with fewer charges than rounds, is refused. That the charges are the true ones is for
+    /// whoever keeps the checkpoint to see to.
+    ///
+    /// # Errors
+    /// [`GateError::Rewind`].
+    pub fn restore(&mut self, rounds: u32, history: &History) -> Result<(), GateError> {
+        let (charges, spent) = (history.len(), self.charged().map_or(0, |charged| charged.len()));
+        let enough = self.charged().is_none() || charges >= u64::from(rounds);
+        if u64::from(rounds) < self.next_round || charges < spent || !enough {
+            return Err(GateError::Rewind { rounds, charges, answered: self.next_round, spent });
+        }
+        self.next_round = u64::from(rounds);
         P::restore_charges(&mut self.rules, history);
+        Ok(())
     }
 
-    pub(crate) fn shard(&self) -> &Shard<D> {
+    pub(crate) fn shard(&self) -> &Shard<M::Data> {
         &self.shard
+    }
+
+    pub(crate) fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// A gate whose records the model can read.
+    fn open(
+        node: u32,
+        model: Arc<M>,
+        shard: Shard<M::Data>,
+        secret: Arc<Secret>,
+        rules: P::Rules,
+    ) -> Result<Self, GateError> {
+        model.check(shard.data()).map_err(GateError::Records)?;
+        Ok(Self { model, shard, node, secret, rules, next_round: 0 })
     }
 
     /// The sampled records (empty slots left out).
     fn batch(&self, sampling: Sampling, size: usize, round: u32) -> Vec<u32> {
-        let mut stream = self.secret.stream(Purpose::Sampling, self.node, round);
+        let mut stream = self.secret.hidden(Hidden::Sampling, self.node, round);
         let mut slots = sampling::draw(sampling, self.shard.slots(), size, &mut stream);
         slots.retain(|slot| (*slot as usize) < self.shard.data().len());
         slots
     }
 
     /// Exact sum, on the grid, of the batch's clipped contributions.
-    fn clipped_sum<M: Model<Data = D>>(
+    fn clipped_sum(
         &self,
-        model: &M,
         query: &Query<'_, P>,
         clip: &Clip,
         grid: Grid,
         batch: &[u32],
     ) -> (Vec<i64>, Diagnostics) {
-        let dimension = model.dimension();
+        let dimension = self.model.dimension();
         let part = |records: &[u32]| {
             let mut sum = vec![0_i64; dimension];
-            let mut worker = Contribution::new(model, self.shard.data(), query, clip, grid);
+            let mut worker = Contribution::new(&*self.model, self.shard.data(), query, clip, grid);
             records.iter().for_each(|r| worker.add(*r as usize, &mut sum));
             (sum, worker.counts)
         };
@@ -221,37 +282,69 @@ impl<D: Data, P: Protection> Gate<D, P> {
     }
 }
 
-impl<D: Data> Gate<D, Noised> {
+impl<M: Model> Gate<M, Noised> {
+    /// The gate of a private node over its sealed records.
+    ///
+    /// # Errors
+    /// Batch sizes that do not fit the node's slots, or records that the model cannot read.
+    pub fn private(
+        node: u32,
+        model: Arc<M>,
+        shard: Shard<M::Data>,
+        secret: Arc<Secret>,
+        rules: PrivateRules,
+    ) -> Result<Self, GateError> {
+        rules.batches.check(shard.slots())?;
+        Self::open(node, model, shard, secret, rules)
+    }
+
     /// The ledger of this node.
     pub fn ledger(&self) -> &Ledger {
         &self.rules.ledger
     }
 
-    pub(crate) fn answer_noised<M: Model<Data = D>>(
+    pub(crate) fn answer_noised(
         &mut self,
-        model: &M,
         round: u32,
         query: &Query<'_, Noised>,
     ) -> Result<Answer<Noised>, GateError> {
         let (clip, size) = (self.rules.clip, self.rules.batches.size(query.batch));
-        let grid = Grid::for_scale(query.scale(&clip));
+        let z = self.rules.noise_multiplier;
+        let rate = self.rules.batches.rate(query.batch, self.shard.slots());
+        let release = Release::new(rate, z).map_err(LedgerError::from)?;
+        // A grid in proportion to the noise: rounding then hides the lattice of the drawn doubles at any z.
+        let grid = Grid::for_scale(query.scale(&clip) * z.max(1.0));
         let sensitivity = query.sensitivity(&clip, grid.spacing());
-        let release = Release::new(self.rules.batches.rate(query.batch), self.rules.noise_multiplier)
-            .map_err(LedgerError::from)?;
         let receipt = self.rules.ledger.charge(release)?;
 
         let batch = self.batch(Sampling::Poisson, size, round);
-        let (mut sum, diagnostics) = self.clipped_sum(model, query, &clip, grid, &batch);
-        let mut stream = self.secret.stream(Purpose::Noise, self.node, round);
+        let (mut sum, diagnostics) = self.clipped_sum(query, &clip, grid, &batch);
+        let mut stream = self.secret.hidden(Hidden::Noise, self.node, round);
         add_gaussian(receipt, &mut sum, sensitivity, grid, &mut stream);
         Ok(Answer { released: average(&sum, grid, size), diagnostics })
     }
 }
 
-impl<D: Data> Gate<D, Exposed> {
-    pub(crate) fn answer_exposed<M: Model<Data = D>>(
+impl<M: Model> Gate<M, Exposed> {
+    /// The gate of a non-private node.
+    ///
+    /// # Errors
+    /// Batch sizes that do not fit the node's slots, or records that the model cannot read.
+    pub fn exposed(
+        node: u32,
+        model: Arc<M>,
+        shard: Shard<M::Data>,
+        secret: Arc<Secret>,
+        rules: OpenRules,
+    ) -> Result<Self, GateError> {
+        if rules.sampling != Sampling::Full {
+            rules.batches.check(shard.slots())?;
+        }
+        Self::open(node, model, shard, secret, rules)
+    }
+
+    pub(crate) fn answer_exposed(
         &mut self,
-        model: &M,
         round: u32,
         query: &Query<'_, Exposed>,
     ) -> Result<Answer<Exposed>, GateError> {
@@ -264,11 +357,11 @@ impl<D: Data> Gate<D, Exposed> {
         if let Some(clip) = self.rules.clip {
             let all: Vec<u32> = if whole { (0..self.shard.data().len() as u32).collect() } else { batch };
             let grid = Grid::for_scale(query.scale(&clip));
-            let (sum, diagnostics) = self.clipped_sum(model, query, &clip, grid, &all);
+            let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
             return Ok(Answer { released: average(&sum, grid, size), diagnostics });
         }
         let records = if whole { Records::Run(0, self.shard.data().len()) } else { Records::List(&batch) };
-        let released = self.plain_average(model, query, records, size);
+        let released = self.plain_average(query, records, size);
         if !released.is_finite() {
             return Err(GateError::Diverged { round });
         }
@@ -280,14 +373,13 @@ impl<D: Data> Gate<D, Exposed> {
     }
 
     /// The unclipped query: sums of gradients at one or two points over the same records.
-    fn plain_average<M: Model<Data = D>>(
+    fn plain_average(
         &self,
-        model: &M,
         query: &Query<'_, Exposed>,
         records: Records<'_>,
         size: usize,
     ) -> Released<Exposed> {
-        let data = self.shard.data();
+        let (model, data) = (&*self.model, self.shard.data());
         let mut at = sum_of_gradients(model, query.at.as_slice(), data, records);
         let scale = 1.0 / size as f64;
         if let Some(difference) = query.difference {
@@ -304,10 +396,10 @@ impl<D: Data> Gate<D, Exposed> {
 }
 
 /// Σ ∇ℓ(x; r), in chunks of fixed size added in order: the same bits for any thread count.
-pub(crate) fn sum_of_gradients<D: Data, M: Model<Data = D>>(
+pub(crate) fn sum_of_gradients<M: Model>(
     model: &M,
     x: &[f64],
-    data: &D,
+    data: &M::Data,
     records: Records<'_>,
 ) -> Vec<f64> {
     let part = |chunk: Records<'_>| {
@@ -334,58 +426,4 @@ pub(crate) fn sum_of_gradients<D: Data, M: Model<Data = D>>(
 fn average<P: Protection>(sum: &[i64], grid: Grid, size: usize) -> Released<P> {
     let b = size as f64;
     Released::from_gate(sum.iter().map(|steps| grid.value(*steps) / b).collect())
-}
-
-/// Computes one record's clipped contribution after another and adds it to a sum on the grid.
-struct Contribution<'a, D: Data, M: Model<Data = D>, P: Protection> {
-    model: &'a M,
-    data: &'a D,
-    query: &'a Query<'a, P>,
-    clip: &'a Clip,
-    grid: Grid,
-    at: Vec<f64>,
-    difference: Vec<f64>,
-    counts: Diagnostics,
-}
-
-impl<'a, D: Data, M: Model<Data = D>, P: Protection> Contribution<'a, D, M, P> {
-    fn new(model: &'a M, data: &'a D, query: &'a Query<'a, P>, clip: &'a Clip, grid: Grid) -> Self {
-        let d = model.dimension();
-        let second = if query.difference.is_some() { d } else { 0 };
-        let (at, difference) = (vec![0.0; d], vec![0.0; second]);
-        Self { model, data, query, clip, grid, at, difference, counts: Diagnostics::default() }
-    }
-
-    fn add(&mut self, record: usize, sum: &mut [i64]) {
-        self.counts.records += 1;
-        self.counts.evaluations += self.query.evaluations();
-        self.model.gradient(self.query.at.as_slice(), self.data, record, &mut self.at);
-        let Some(norm) = clip::norm(&self.at) else {
-            self.counts.non_finite += 1;
-            return;
-        };
-        let bound = self.clip.gradient();
-        let gradient = self.query.gradient_weight * clip::factor(norm, bound);
-        let Some(term) = self.query.difference else {
-            self.counts.clipped_gradients += u64::from(norm > bound);
-            for (s, g) in sum.iter_mut().zip(&self.at) {
-                *s += self.grid.round(gradient * g);
-            }
-            return;
-        };
-        self.model.gradient(term.previous.as_slice(), self.data, record, &mut self.difference);
-        self.difference.iter_mut().zip(&self.at).for_each(|(d, g)| *d = g - *d);
-        let Some(difference_norm) = clip::norm(&self.difference) else {
-            self.counts.non_finite += 1;
-            return;
-        };
-        let difference_bound = self.clip.difference();
-        let difference = term.weight * clip::factor(difference_norm, difference_bound);
-        self.counts.differences += 1;
-        self.counts.clipped_gradients += u64::from(norm > bound);
-        self.counts.clipped_differences += u64::from(difference_norm > difference_bound);
-        for ((s, g), d) in sum.iter_mut().zip(&self.at).zip(&self.difference) {
-            *s += self.grid.round(gradient * g + difference * d);
-        }
-    }
 }

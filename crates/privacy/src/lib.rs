@@ -16,6 +16,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod clip;
+mod contribution;
 pub mod gate;
 pub mod grid;
 pub mod ledger;

@@ -15,13 +15,13 @@ pub struct Measurement {
     pub gradient: Released<Exposed>,
 }
 
-impl<D: Data, P: Protection> Gate<D, P> {
+impl<M: Model, P: Protection> Gate<M, P> {
     /// f_i(x) and ∇f_i(x) over all of the node's records.
     ///
     /// # Guarantee
     /// None: this reads every record and adds no noise, which is why the gradient is [`Exposed`].
-    pub fn measure<M: Model<Data = D>>(&self, model: &M, x: &[f64]) -> Measurement {
-        let data = self.shard().data();
+    pub fn measure(&self, x: &[f64]) -> Measurement {
+        let (model, data) = (self.model(), self.shard().data());
         let count = data.len().max(1) as f64;
         let mut gradient = sum_of_gradients(model, x, data, Records::Run(0, data.len()));
         gradient.iter_mut().for_each(|g| *g /= count);
@@ -31,7 +31,7 @@ impl<D: Data, P: Protection> Gate<D, P> {
 }
 
 /// Σ ℓ(x; r) over all records, in chunks of fixed size added in order.
-pub fn sum_of_losses<D: Data, M: Model<Data = D>>(model: &M, x: &[f64], data: &D) -> f64 {
+fn sum_of_losses<M: Model>(model: &M, x: &[f64], data: &M::Data) -> f64 {
     const CHUNK: usize = 4096;
     let part = |i: usize| {
         let run = Records::Run(i * CHUNK, ((i + 1) * CHUNK).min(data.len()));

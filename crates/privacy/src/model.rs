@@ -53,14 +53,24 @@ impl Records<'_> {
 
 /// A model with `dimension()` parameters `x` and a loss ℓ(x; record), summed over records.
 ///
-/// Implementations must be pure: the same `x` and record give the same bits. They see one record (or a sum)
-/// at a time and nothing of sampling, clipping or noise, which the gate does.
+/// Implementations must be pure: the same `x` and record give the same bits. `gradient` must depend on no other
+/// record than the one asked for (no batch normalisation: clipping one record bounds that record's influence
+/// only), and must keep no copy of what it reads: privacy rests on both, and on the owner of the records
+/// choosing the model. Sampling, clipping and noise are the gate's.
 pub trait Model: Send + Sync {
     /// The records this model reads.
     type Data: Data;
 
     /// How many parameters there are.
     fn dimension(&self) -> usize;
+
+    /// Whether the model can read these records, and if not, why: asked once, before they are used.
+    ///
+    /// # Errors
+    /// What does not fit, in words.
+    fn check(&self, _data: &Self::Data) -> Result<(), String> {
+        Ok(())
+    }
 
     /// ℓ(x; record).
     fn loss(&self, x: &[f64], data: &Self::Data, record: usize) -> f64;
@@ -94,6 +104,9 @@ impl<D: Data> Model for Box<dyn Model<Data = D>> {
     type Data = D;
     fn dimension(&self) -> usize {
         (**self).dimension()
+    }
+    fn check(&self, data: &D) -> Result<(), String> {
+        (**self).check(data)
     }
     fn loss(&self, x: &[f64], data: &D, record: usize) -> f64 {
         (**self).loss(x, data, record)

@@ -1,15 +1,32 @@
 //! The two kinds of released value: protected by noise, or exposed.
 
 use crate::gate::{Answer, Gate, GateError, OpenRules, PrivateRules};
-use crate::model::{Data, Model};
+use crate::model::Model;
 use crate::query::Query;
 use prdo_accounting::History;
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Noised {}
-    impl Sealed for super::Exposed {}
+    use super::{Answer, Gate, GateError, History, Model, Query};
+
+    /// What only the gate may call: nobody outside this crate can name this trait.
+    pub trait Sealed: Sized {
+        /// Answers a query under the kind's rules.
+        fn answer<M: Model>(
+            gate: &mut Gate<M, Self>,
+            round: u32,
+            query: &Query<'_, Self>,
+        ) -> Result<Answer<Self>, GateError>
+        where
+            Self: super::Protection;
+
+        /// Puts a checkpoint's charges back.
+        fn restore_charges(rules: &mut Self::Rules, history: &History)
+        where
+            Self: super::Protection;
+    }
 }
+
+pub(crate) use sealed::Sealed;
 
 /// How a value left the gate. Sealed: [`Noised`] and [`Exposed`] are all there is.
 pub trait Protection: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static {
@@ -19,7 +36,7 @@ pub trait Protection: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 's
     /// The name in reports and checkpoints.
     const NAME: &'static str;
 
-    /// The tag in saved vectors, so that an exposed one cannot be loaded as a noised one.
+    /// The tag in saved vectors, so that an exposed one is not loaded as a noised one by mistake.
     #[doc(hidden)]
     const TAG: u8;
 
@@ -29,20 +46,8 @@ pub trait Protection: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 's
     /// Whether contributions are clipped under these rules.
     fn clips(rules: &Self::Rules) -> bool;
 
-    /// What has been charged so far, for a checkpoint.
-    fn charged(rules: &Self::Rules) -> History;
-
-    /// Puts a checkpoint's charges back.
-    fn restore_charges(rules: &mut Self::Rules, history: &History);
-
-    /// Answers a query under these rules; called through [`Gate::answer`].
-    #[doc(hidden)]
-    fn answer<D: Data, M: Model<Data = D>>(
-        gate: &mut Gate<D, Self>,
-        model: &M,
-        round: u32,
-        query: &Query<'_, Self>,
-    ) -> Result<Answer<Self>, GateError>;
+    /// What has been charged so far; `None` where nothing is charged.
+    fn charged(rules: &Self::Rules) -> Option<History>;
 }
 
 /// Went through the Gaussian mechanism and was charged to the ledger (or never depended on a record).
@@ -66,21 +71,22 @@ impl Protection for Noised {
         true
     }
 
-    fn charged(rules: &PrivateRules) -> History {
-        rules.ledger.history()
+    fn charged(rules: &PrivateRules) -> Option<History> {
+        Some(rules.ledger.history())
+    }
+}
+
+impl Sealed for Noised {
+    fn answer<M: Model>(
+        gate: &mut Gate<M, Self>,
+        round: u32,
+        query: &Query<'_, Self>,
+    ) -> Result<Answer<Self>, GateError> {
+        gate.answer_noised(round, query)
     }
 
     fn restore_charges(rules: &mut PrivateRules, history: &History) {
         rules.ledger.restore(history);
-    }
-
-    fn answer<D: Data, M: Model<Data = D>>(
-        gate: &mut Gate<D, Self>,
-        model: &M,
-        round: u32,
-        query: &Query<'_, Self>,
-    ) -> Result<Answer<Self>, GateError> {
-        gate.answer_noised(model, round, query)
     }
 }
 
@@ -97,18 +103,19 @@ impl Protection for Exposed {
         rules.clip.is_some()
     }
 
-    fn charged(_: &OpenRules) -> History {
-        History::new()
+    fn charged(_: &OpenRules) -> Option<History> {
+        None
     }
+}
 
-    fn restore_charges(_: &mut OpenRules, _: &History) {}
-
-    fn answer<D: Data, M: Model<Data = D>>(
-        gate: &mut Gate<D, Self>,
-        model: &M,
+impl Sealed for Exposed {
+    fn answer<M: Model>(
+        gate: &mut Gate<M, Self>,
         round: u32,
         query: &Query<'_, Self>,
     ) -> Result<Answer<Self>, GateError> {
-        gate.answer_exposed(model, round, query)
+        gate.answer_exposed(round, query)
     }
+
+    fn restore_charges(_: &mut OpenRules, _: &History) {}
 }

@@ -7,8 +7,10 @@
 //! 3. a decoded neighbour's message: [`Released::from_wire`], `Noised` only;
 //! 4. a vector saved earlier by [`Released::save`] and read back with the same protection: [`Released::load`].
 //!
-//! Everything else is linear post-processing of values of the *same* protection. Post-processing of a
-//! noised value costs no privacy; an exposed value has no way to become a noised one.
+//! Everything else is linear post-processing of values of the *same* protection, which costs no privacy for a
+//! noised value; there is no conversion from exposed to noised. Doors 2 to 4 trust their caller: declaring a
+//! vector public, or decoding bytes that were made by hand, is a false statement rather than a slip, and the
+//! type system guards against slips.
 
 use crate::protection::{Noised, Protection};
 use crate::start::Start;

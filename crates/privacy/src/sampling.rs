@@ -21,7 +21,6 @@ pub enum Sampling {
 pub struct Batches {
     first: usize,
     later: usize,
-    slots: usize,
 }
 
 /// A batch size that does not fit the node.
@@ -37,22 +36,22 @@ pub struct SamplingError {
 }
 
 impl Batches {
-    /// Batches of b₀ = `first` and b = `later` out of `slots`.
+    /// Batches of b₀ = `first` and b = `later`.
+    pub fn new(first: usize, later: usize) -> Self {
+        Self { first, later }
+    }
+
+    /// Checks that both sizes are possible with `slots` slots.
     ///
     /// # Errors
     /// A size outside 1..=slots.
-    pub fn new(first: usize, later: usize, slots: usize) -> Result<Self, SamplingError> {
-        for (field, value) in [("first", first), ("size", later)] {
+    pub fn check(&self, slots: usize) -> Result<(), SamplingError> {
+        for (field, value) in [("first", self.first), ("size", self.later)] {
             if value == 0 || value > slots {
                 return Err(SamplingError { field, value, slots });
             }
         }
-        Ok(Self { first, later, slots })
-    }
-
-    /// Every slot in every round.
-    pub fn full(slots: usize) -> Self {
-        Self { first: slots, later: slots, slots }
+        Ok(())
     }
 
     /// b₀ or b.
@@ -63,9 +62,9 @@ impl Batches {
         }
     }
 
-    /// b₀/N or b/N, rounded up so that it is never below the probability really used.
-    pub fn rate(&self, batch: Batch) -> f64 {
-        let (b, n) = (self.size(batch), self.slots);
+    /// b₀/N or b/N with N = `slots`, rounded up so that it is never below the probability really used.
+    pub fn rate(&self, batch: Batch, slots: usize) -> f64 {
+        let (b, n) = (self.size(batch), slots);
         if b == n { 1.0 } else { (b as f64 / n as f64).next_up() }
     }
 }
@@ -124,10 +123,10 @@ fn below(bound: u32, stream: &mut Stream) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::streams::{Purpose, Secret};
+    use crate::streams::{Hidden, Secret};
 
     fn stream(round: u32) -> Stream {
-        Secret::from_seed(3).stream(Purpose::Sampling, 0, round)
+        Secret::from_seed(3).hidden(Hidden::Sampling, 0, round)
     }
 
     #[test]
@@ -179,9 +178,9 @@ mod tests {
         for sampling in [Sampling::Poisson, Sampling::WithoutReplacement, Sampling::Full] {
             assert_eq!(draw(sampling, 4, 4, &mut stream(0)), [0, 1, 2, 3]);
         }
-        assert!(Batches::new(5, 4, 4).is_err() && Batches::new(4, 0, 4).is_err());
-        let batches = Batches::new(4, 1, 3 * 4).unwrap();
-        assert!(batches.rate(Batch::First) >= 1.0 / 3.0 && batches.rate(Batch::Later) >= 1.0 / 12.0);
-        assert_eq!(Batches::full(7).rate(Batch::Later), 1.0);
+        assert!(Batches::new(5, 4).check(4).is_err() && Batches::new(4, 0).check(4).is_err());
+        let batches = Batches::new(4, 1);
+        assert!(batches.rate(Batch::First, 12) >= 1.0 / 3.0 && batches.rate(Batch::Later, 12) >= 1.0 / 12.0);
+        assert_eq!(Batches::new(7, 7).rate(Batch::Later, 7), 1.0);
     }
 }

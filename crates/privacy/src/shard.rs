@@ -2,7 +2,7 @@
 
 use crate::model::Data;
 
-/// A node's records in N public slots. Only the gate reads them: there is no way to get them back.
+/// A node's records in N public slots. Only the gate reads them, and only through the model its owner chose.
 ///
 /// The number of slots is public and fixed, so that adding or removing one record changes no public number:
 /// an empty slot is sampled like any other and contributes zero.

@@ -14,13 +14,18 @@ use zeroize::Zeroize;
 /// The generator behind every draw in prdo.
 pub type Stream = ChaCha20Rng;
 
-/// What a stream is for. Each purpose has its own key.
+/// What a stream is for. Each purpose has its own key. The secret ones can be drawn from by the gate alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// Which slots are in a round's batch: amplification by sampling rests on it.
+    Sampling,
+    /// The Gaussian noise of a release.
+    Noise,
+}
+
+/// What a public stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Which slots are in a round's batch. Secret: amplification by sampling rests on it.
-    Sampling,
-    /// The Gaussian noise of a release. Secret.
-    Noise,
     /// Generated example data. Public.
     Data,
     /// Who holds which record in a simulation. Public.
@@ -31,21 +36,15 @@ pub enum Purpose {
     Start,
 }
 
-impl Purpose {
-    const ALL: [Purpose; 6] =
-        [Self::Sampling, Self::Noise, Self::Data, Self::Partition, Self::Graph, Self::Start];
-
-    fn context(self) -> &'static str {
-        match self {
-            Self::Sampling => "prdo 2026-11 stream v1: batch sampling",
-            Self::Noise => "prdo 2026-11 stream v1: release noise",
-            Self::Data => "prdo 2026-11 stream v1: generated data",
-            Self::Partition => "prdo 2026-11 stream v1: data partition",
-            Self::Graph => "prdo 2026-11 stream v1: random graph",
-            Self::Start => "prdo 2026-11 stream v1: starting point",
-        }
-    }
-}
+/// Key-derivation contexts, in the order of the variants above: [`Hidden`], then [`Purpose`].
+const CONTEXTS: [&str; 6] = [
+    "prdo 2026-11 stream v1: batch sampling",
+    "prdo 2026-11 stream v1: release noise",
+    "prdo 2026-11 stream v1: generated data",
+    "prdo 2026-11 stream v1: data partition",
+    "prdo 2026-11 stream v1: random graph",
+    "prdo 2026-11 stream v1: starting point",
+];
 
 /// Where a secret came from. A seeded secret can be guessed, so what it protects is a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +58,7 @@ pub enum Origin {
 /// The root of one node's (or one simulation's) randomness. Never printed, wiped when dropped.
 #[derive(Clone)]
 pub struct Secret {
-    keys: [[u8; 32]; Purpose::ALL.len()],
+    keys: [[u8; 32]; CONTEXTS.len()],
     origin: Origin,
 }
 
@@ -84,7 +83,7 @@ impl Secret {
     }
 
     fn derive(root: &[u8; 32], origin: Origin) -> Self {
-        let keys = Purpose::ALL.map(|p| blake3::derive_key(p.context(), root));
+        let keys = CONTEXTS.map(|context| blake3::derive_key(context, root));
         Self { keys, origin }
     }
 
@@ -93,9 +92,18 @@ impl Secret {
         self.origin
     }
 
-    /// The stream of `purpose` for `node` in `round`, from its beginning.
+    /// The public stream of `purpose` for `node` and `round`, from its beginning.
     pub fn stream(&self, purpose: Purpose, node: u32, round: u32) -> Stream {
-        let mut stream = ChaCha20Rng::from_seed(self.keys[purpose as usize]);
+        self.keyed(2 + purpose as usize, node, round)
+    }
+
+    /// The secret stream of `purpose` for `node` in `round`, from its beginning: for the gate alone.
+    pub(crate) fn hidden(&self, purpose: Hidden, node: u32, round: u32) -> Stream {
+        self.keyed(purpose as usize, node, round)
+    }
+
+    fn keyed(&self, key: usize, node: u32, round: u32) -> Stream {
+        let mut stream = ChaCha20Rng::from_seed(self.keys[key]);
         stream.set_stream(u64::from(node) << 32 | u64::from(round));
         stream
     }
@@ -118,23 +126,25 @@ mod tests {
     use super::*;
     use rand::Rng;
 
-    fn words(secret: &Secret, purpose: Purpose, node: u32, round: u32) -> [u64; 8] {
-        let mut stream = secret.stream(purpose, node, round);
+    fn words(secret: &Secret, purpose: Hidden, node: u32, round: u32) -> [u64; 8] {
+        let mut stream = secret.hidden(purpose, node, round);
         std::array::from_fn(|_| stream.next_u64())
     }
 
     #[test]
     fn same_name_same_bits_other_name_other_bits() {
         let secret = Secret::from_seed(7);
-        let base = words(&secret, Purpose::Noise, 3, 5);
-        assert_eq!(base, words(&Secret::from_seed(7), Purpose::Noise, 3, 5));
+        let base = words(&secret, Hidden::Noise, 3, 5);
+        assert_eq!(base, words(&Secret::from_seed(7), Hidden::Noise, 3, 5));
         let others = [
-            words(&Secret::from_seed(8), Purpose::Noise, 3, 5),
-            words(&secret, Purpose::Sampling, 3, 5),
-            words(&secret, Purpose::Noise, 5, 3),
-            words(&secret, Purpose::Noise, 3, 6),
+            words(&Secret::from_seed(8), Hidden::Noise, 3, 5),
+            words(&secret, Hidden::Sampling, 3, 5),
+            words(&secret, Hidden::Noise, 5, 3),
+            words(&secret, Hidden::Noise, 3, 6),
         ];
-        for other in others {
+        let mut public = secret.stream(Purpose::Data, 3, 5);
+        let public = std::array::from_fn(|_| public.next_u64());
+        for other in others.into_iter().chain([public]) {
             assert!(base.iter().zip(other).all(|(a, b)| *a != b));
         }
     }

@@ -28,21 +28,21 @@ impl Model for Puppet {
 
 type Record = (Vec<f64>, Vec<f64>);
 
+fn rules(b: usize, clip: Clip, z: f64) -> PrivateRules {
+    let ledger = Ledger::new(Arc::new(RenyiAccountant::new()), Target::new(1e9, 1e-5).unwrap());
+    PrivateRules { batches: Batches::new(b, b), clip, noise_multiplier: z, ledger }
+}
+
+/// A private gate over puppets of dimension `d`.
 fn private_gate(
+    d: usize,
     records: Vec<Record>,
-    slots: usize,
-    b: usize,
+    (slots, b): (usize, usize),
     clip: Clip,
     z: f64,
-) -> Gate<Vec<Record>, Noised> {
-    let budget = Target::new(1e9, 1e-5).unwrap();
-    let rules = PrivateRules {
-        batches: Batches::new(b, b, slots).unwrap(),
-        clip,
-        noise_multiplier: z,
-        ledger: Ledger::new(Arc::new(RenyiAccountant::new()), budget),
-    };
-    Gate::new(0, Shard::seal_in_slots(records, slots).unwrap(), Arc::new(Secret::from_seed(11)), rules)
+) -> Gate<Puppet, Noised> {
+    let (model, secret) = (Arc::new(Puppet { dimension: d }), Arc::new(Secret::from_seed(11)));
+    Gate::private(0, model, Shard::seal_in_slots(records, slots).unwrap(), secret, rules(b, clip, z)).unwrap()
 }
 
 fn points(d: usize) -> (Released<Noised>, Released<Noised>) {
@@ -85,7 +85,7 @@ proptest! {
         let (x, previous) = points(d);
         let query = Query::recursive(&x, &previous, gamma);
         let release = |records: Vec<Record>| {
-            private_gate(records, slots, b, clip, z).answer(&Puppet { dimension: d }, 4, &query).unwrap().released
+            private_gate(d, records, (slots, b), clip, z).answer(4, &query).unwrap().released
         };
         let mut without = records.clone();
         // Removing the last record keeps every other record in its slot; bring `which` there first.
@@ -107,12 +107,11 @@ proptest! {
     ) {
         let clip = Clip::new(1.0, 0.1).unwrap();
         let (x, previous) = points(d);
-        let model = Puppet { dimension: d };
-        let mut a = private_gate(records.clone(), 10, 5, clip, 1.0);
-        let mut b = private_gate(records, 10, 5, clip, 1.0);
+            let mut a = private_gate(d, records.clone(), (10, 5), clip, 1.0);
+        let mut b = private_gate(d, records, (10, 5), clip, 1.0);
         for round in 0..4 {
-            let one = a.answer(&model, round, &Query::recursive(&x, &previous, 1.0)).unwrap();
-            let two = b.answer(&model, round, &Query::gradient(&x)).unwrap();
+            let one = a.answer(round, &Query::recursive(&x, &previous, 1.0)).unwrap();
+            let two = b.answer(round, &Query::gradient(&x)).unwrap();
             prop_assert_eq!(one.released, two.released);
             prop_assert_eq!(one.diagnostics, two.diagnostics);
         }
@@ -123,14 +122,13 @@ proptest! {
 fn a_non_finite_gradient_contributes_zero_and_is_counted() {
     let clip = Clip::new(1.0, 1.0).unwrap();
     let (x, _) = points(2);
-    let model = Puppet { dimension: 2 };
     let bad = vec![
         (vec![f64::NAN, 1.0], vec![0.0; 2]),
         (vec![f64::INFINITY, 0.0], vec![0.0; 2]),
         (vec![0.0, f64::NEG_INFINITY], vec![0.0; 2]),
     ];
-    let empty = private_gate(vec![], 4, 4, clip, 1.0).answer(&model, 0, &Query::gradient(&x)).unwrap();
-    let answer = private_gate(bad, 4, 4, clip, 1.0).answer(&model, 0, &Query::gradient(&x)).unwrap();
+    let empty = private_gate(2, vec![], (4, 4), clip, 1.0).answer(0, &Query::gradient(&x)).unwrap();
+    let answer = private_gate(2, bad, (4, 4), clip, 1.0).answer(0, &Query::gradient(&x)).unwrap();
     assert_eq!(answer.released, empty.released, "only noise may be left");
     assert_eq!((answer.diagnostics.non_finite, answer.diagnostics.records), (3, 3));
 }
@@ -138,12 +136,11 @@ fn a_non_finite_gradient_contributes_zero_and_is_counted() {
 #[test]
 fn a_non_finite_difference_contributes_zero_too() {
     let (x, previous) = points(1);
-    let model = Puppet { dimension: 1 };
     let clip = Clip::new(1.0, 1.0).unwrap();
     let query = Query::recursive(&x, &previous, 0.5);
-    let empty = private_gate(vec![], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
+    let empty = private_gate(1, vec![], (1, 1), clip, 1.0).answer(0, &query).unwrap();
     let answer =
-        private_gate(vec![(vec![1.0], vec![f64::NAN])], 1, 1, clip, 1.0).answer(&model, 0, &query).unwrap();
+        private_gate(1, vec![(vec![1.0], vec![f64::NAN])], (1, 1), clip, 1.0).answer(0, &query).unwrap();
     assert_eq!(answer.released, empty.released);
     assert_eq!(answer.diagnostics.non_finite, 1);
 }
@@ -151,8 +148,8 @@ fn a_non_finite_difference_contributes_zero_too() {
 #[test]
 fn an_empty_batch_still_releases_noise_and_is_charged() {
     let (x, _) = points(3);
-    let mut gate = private_gate(vec![], 1000, 1, Clip::new(1.0, 1.0).unwrap(), 1.0);
-    let answer = gate.answer(&Puppet { dimension: 3 }, 0, &Query::gradient(&x)).unwrap();
+    let mut gate = private_gate(3, vec![], (1000, 1), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    let answer = gate.answer(0, &Query::gradient(&x)).unwrap();
     assert!(answer.released.as_slice().iter().all(|v| *v != 0.0));
     assert_eq!(gate.ledger().releases(), 1);
 }
@@ -162,22 +159,21 @@ fn an_empty_batch_still_releases_noise_and_is_charged() {
 fn noise_has_the_claimed_variance_and_lies_on_the_grid() {
     let d = 20_000;
     let (x, previous) = points(d);
-    let model = Puppet { dimension: d };
     let (c_g, c_d, z, b, gamma) = (2.0, 0.01, 1.7, 4, 0.05);
-    let mut gate = private_gate(vec![], 16, b, Clip::new(c_g, c_d).unwrap(), z);
+    let mut gate = private_gate(d, vec![], (16, b), Clip::new(c_g, c_d).unwrap(), z);
     let cases = [
         (Query::gradient(&x), c_g),
         (Query::recursive(&x, &previous, gamma), gamma * c_g + (1.0 - gamma) * c_d),
     ];
     let mut last: Option<Vec<f64>> = None;
     for (round, (query, scale)) in cases.iter().enumerate() {
-        let released = gate.answer(&model, round as u32, query).unwrap().released;
+        let released = gate.answer(round as u32, query).unwrap().released;
         let values = released.as_slice();
         let claimed = z * scale / b as f64;
         let variance: f64 = values.iter().map(|v| v * v).sum::<f64>() / d as f64;
         let ratio = variance / (claimed * claimed);
         assert!((ratio - 1.0).abs() < 6.0 * (2.0 / d as f64).sqrt(), "variance ratio {ratio}");
-        let spacing = 2.0_f64.powi(scale.log2().ceil() as i32 - 32) / b as f64;
+        let spacing = 2.0_f64.powi((scale * z).log2().ceil() as i32 - 32) / b as f64;
         assert!(values.iter().all(|v| (v / spacing).fract() == 0.0), "a value is off the grid");
         if let Some(before) = last.replace(values.to_vec()) {
             let dot: f64 = before.iter().zip(values).map(|(a, b)| a * b).sum();
@@ -198,8 +194,8 @@ fn the_sum_is_the_same_for_any_number_of_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let mut gate = private_gate(records.clone(), 9000, 9000, Clip::new(1.0, 0.3).unwrap(), 0.5);
-            gate.answer(&Puppet { dimension: d }, 0, &Query::recursive(&x, &previous, 0.3)).unwrap().released
+            let mut gate = private_gate(d, records.clone(), (9000, 9000), Clip::new(1.0, 0.3).unwrap(), 0.5);
+            gate.answer(0, &Query::recursive(&x, &previous, 0.3)).unwrap().released
         })
     };
     let one = run(1);
@@ -209,20 +205,18 @@ fn the_sum_is_the_same_for_any_number_of_threads() {
 #[test]
 fn the_ledger_is_charged_first_and_an_exhausted_one_releases_nothing() {
     let (x, _) = points(1);
-    let model = Puppet { dimension: 1 };
+    let budget = Target::new(8.0, 1e-5).unwrap();
     let rules = PrivateRules {
-        batches: Batches::new(1, 1, 1).unwrap(),
-        clip: Clip::new(1.0, 1.0).unwrap(),
-        noise_multiplier: 1.0,
-        ledger: Ledger::new(Arc::new(RenyiAccountant::new()), Target::new(8.0, 1e-5).unwrap()),
+        ledger: Ledger::new(Arc::new(RenyiAccountant::new()), budget),
+        ..rules(1, Clip::new(1.0, 1.0).unwrap(), 1.0)
     };
-    let records = vec![(vec![0.1], vec![0.0])];
-    let mut gate =
-        Gate::<_, Noised>::new(0, Shard::seal(records).unwrap(), Arc::new(Secret::from_seed(1)), rules);
+    let (model, secret) = (Arc::new(Puppet { dimension: 1 }), Arc::new(Secret::from_seed(1)));
+    let shard = Shard::seal(vec![(vec![0.1], vec![0.0])]).unwrap();
+    let mut gate = Gate::private(0, model, shard, secret, rules).unwrap();
     let mut round = 0;
     let refusal = loop {
         let before = gate.ledger().releases();
-        match gate.answer(&model, round, &Query::gradient(&x)) {
+        match gate.answer(round, &Query::gradient(&x)) {
             Ok(_) => assert_eq!(gate.ledger().releases(), before + 1),
             Err(error) => break error,
         }
@@ -236,8 +230,8 @@ fn the_ledger_is_charged_first_and_an_exhausted_one_releases_nothing() {
 fn zero_tiny_negative_or_nan_noise_is_refused_before_anything_is_released() {
     let (x, _) = points(1);
     for z in [0.0, -1.0, f64::NAN, 1e-9, f64::INFINITY] {
-        let mut gate = private_gate(vec![(vec![1.0], vec![1.0])], 1, 1, Clip::new(1.0, 1.0).unwrap(), z);
-        assert!(gate.answer(&Puppet { dimension: 1 }, 0, &Query::gradient(&x)).is_err(), "z = {z}");
+        let mut gate = private_gate(1, vec![(vec![1.0], vec![1.0])], (1, 1), Clip::new(1.0, 1.0).unwrap(), z);
+        assert!(gate.answer(0, &Query::gradient(&x)).is_err(), "z = {z}");
         assert_eq!(gate.ledger().releases(), 0);
     }
 }
@@ -245,15 +239,15 @@ fn zero_tiny_negative_or_nan_noise_is_refused_before_anything_is_released() {
 #[test]
 fn a_round_is_answered_once_and_sizes_must_match() {
     let (x, _) = points(1);
-    let mut gate = private_gate(vec![], 4, 2, Clip::new(1.0, 1.0).unwrap(), 1.0);
-    let model = Puppet { dimension: 1 };
-    gate.answer(&model, 3, &Query::gradient(&x)).unwrap();
+    let mut gate = private_gate(1, vec![], (4, 2), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    gate.answer(3, &Query::gradient(&x)).unwrap();
     for round in [3, 1] {
-        let again = gate.answer(&model, round, &Query::gradient(&x));
+        let again = gate.answer(round, &Query::gradient(&x));
         assert!(matches!(again, Err(GateError::RoundGoneBy { next: 4, .. })));
     }
-    let wrong = gate.answer(&Puppet { dimension: 2 }, 9, &Query::gradient(&x));
-    assert!(matches!(wrong, Err(GateError::Dimension { query: 1, model: 2 })));
+    let (large, _) = points(2);
+    let wrong = gate.answer(9, &Query::gradient(&large));
+    assert!(matches!(wrong, Err(GateError::Dimension { query: 2, model: 1 })));
     assert_eq!(gate.ledger().releases(), 1);
 }
 
@@ -264,19 +258,15 @@ fn clipping_without_noise_is_the_definition() {
         vec![(vec![3.0, 0.0, 4.0], vec![3.0, 0.1, 4.0]), (vec![0.1, 0.2, 0.2], vec![0.1, 0.2, 0.1])];
     let (c_g, c_d, gamma) = (1.0, 0.05, 0.25);
     let rules = OpenRules {
-        batches: Batches::full(2),
+        batches: Batches::new(2, 2),
         sampling: Sampling::Full,
         clip: Some(Clip::new(c_g, c_d).unwrap()),
     };
-    let mut gate = Gate::<_, Exposed>::new(
-        0,
-        Shard::seal(records.clone()).unwrap(),
-        Arc::new(Secret::from_seed(1)),
-        rules,
-    );
+    let (model, secret) = (Arc::new(Puppet { dimension: d }), Arc::new(Secret::from_seed(1)));
+    let mut gate = Gate::exposed(0, model, Shard::seal(records.clone()).unwrap(), secret, rules).unwrap();
     let x = Released::zeros(d);
     let previous = Released::start(&Start::declared_public(vec![1.0; d]).unwrap());
-    let answer = gate.answer(&Puppet { dimension: d }, 0, &Query::recursive(&x, &previous, gamma)).unwrap();
+    let answer = gate.answer(0, &Query::recursive(&x, &previous, gamma)).unwrap();
     let clip = |u: &[f64], c: f64| {
         let norm = u.iter().map(|v| v * v).sum::<f64>().sqrt();
         u.iter().map(|v| v / f64::max(1.0, norm / c)).collect::<Vec<_>>()
@@ -293,4 +283,110 @@ fn clipping_without_noise_is_the_definition() {
         assert!((answer.released.as_slice()[j] - expected).abs() < 1e-9);
     }
     assert_eq!((answer.diagnostics.clipped_gradients, answer.diagnostics.clipped_differences), (1, 2));
+}
+
+/// The rate that is charged is the rate that is used: sizes are held against the sealed slots.
+#[test]
+fn batches_larger_than_the_node_are_refused_and_the_rate_comes_from_the_slots() {
+    let clip = Clip::new(1.0, 1.0).unwrap();
+    let (model, secret) = (Arc::new(Puppet { dimension: 1 }), Arc::new(Secret::from_seed(1)));
+    for b in [0, 5] {
+        let shard = Shard::seal(vec![(vec![0.1], vec![0.0]); 4]).unwrap();
+        let refused = Gate::private(0, Arc::clone(&model), shard, Arc::clone(&secret), rules(b, clip, 1.0));
+        assert!(matches!(refused, Err(GateError::Sampling(_))));
+    }
+    let mut gate = private_gate(1, vec![], (8, 2), clip, 1.0);
+    gate.answer(0, &Query::gradient(&points(1).0)).unwrap();
+    let rate = gate.charged().unwrap().entries()[0].0.rate();
+    assert!((0.25..0.25 + 1e-12).contains(&rate));
+}
+
+#[test]
+fn a_checkpoint_cannot_take_back_rounds_or_charges() {
+    let (x, _) = points(1);
+    let mut gate = private_gate(1, vec![], (4, 2), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    (0..3).for_each(|round| drop(gate.answer(round, &Query::gradient(&x)).unwrap()));
+    let charged = gate.charged().unwrap();
+    for (rounds, history) in
+        [(0, History::new()), (2, charged.clone()), (3, History::new()), (9, charged.clone())]
+    {
+        assert!(matches!(gate.restore(rounds, &history), Err(GateError::Rewind { .. })), "{rounds}");
+    }
+    gate.restore(3, &charged).unwrap();
+    assert_eq!(gate.ledger().releases(), 3);
+    let mut fresh = private_gate(1, vec![], (4, 2), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    fresh.restore(3, &charged).unwrap();
+    assert!(matches!(fresh.answer(2, &Query::gradient(&x)), Err(GateError::RoundGoneBy { .. })));
+}
+
+#[test]
+fn the_last_round_number_is_answered_once() {
+    let (x, _) = points(1);
+    let mut gate = private_gate(1, vec![], (4, 2), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    gate.answer(u32::MAX, &Query::gradient(&x)).unwrap();
+    assert!(
+        gate.answer(u32::MAX, &Query::gradient(&x)).is_err() && gate.answer(0, &Query::gradient(&x)).is_err()
+    );
+}
+
+/// Huge gradients under tiny bounds make the clipping factor subnormal, where it has few digits.
+#[test]
+fn the_bound_holds_where_clipping_factors_are_subnormal() {
+    let (x, _) = points(2);
+    for c in [1e-16, 1e-40, 1e-100, 1e-3] {
+        for huge in [3.97e307, 1e300, 4e223, 1.7e308] {
+            let clip = Clip::new(c, c).unwrap();
+            let release = |records: Vec<Record>| {
+                private_gate(2, records, (1, 1), clip, 0.5).answer(0, &Query::gradient(&x)).unwrap().released
+            };
+            let (with, without) = (release(vec![(vec![huge, huge], vec![0.0; 2])]), release(vec![]));
+            let change: f64 =
+                with.as_slice().iter().zip(without.as_slice()).map(|(a, b)| (a / c - b / c).powi(2)).sum();
+            assert!(change.sqrt() <= 1.0 + 1e-6, "C = {c:e}, gradient {huge:e}: {} C", change.sqrt());
+        }
+    }
+}
+
+/// A model that forgets to write a coordinate does not pass one record's values on to the next.
+#[test]
+fn no_record_leaks_into_the_next_through_the_buffer() {
+    struct Forgetful;
+    impl Model for Forgetful {
+        type Data = Vec<Option<f64>>;
+        fn dimension(&self) -> usize {
+            1
+        }
+        fn loss(&self, _: &[f64], _: &Self::Data, _: usize) -> f64 {
+            0.0
+        }
+        fn gradient(&self, _: &[f64], data: &Self::Data, record: usize, gradient: &mut [f64]) {
+            if let Some(value) = data[record] {
+                gradient[0] = value;
+            }
+        }
+    }
+    let release = |records: Vec<Option<f64>>| {
+        let (n, secret) = (records.len(), Arc::new(Secret::from_seed(1)));
+        let rules = rules(n, Clip::new(1.0, 1.0).unwrap(), 1.0);
+        let mut gate =
+            Gate::private(0, Arc::new(Forgetful), Shard::seal(records).unwrap(), secret, rules).unwrap();
+        gate.answer(0, &Query::gradient(&Released::zeros(1))).unwrap().released.as_slice()[0] * n as f64
+    };
+    let with = release(std::iter::once(Some(1.0)).chain([None; 50]).collect());
+    let without = release([None; 51].to_vec());
+    assert!((with - without).abs() <= 1.0 + 1e-6, "one record moved the sum by {}", with - without);
+}
+
+#[test]
+fn queries_with_other_sizes_or_weights_are_refused_before_a_record_is_read() {
+    let (x, _) = points(2);
+    let (_, short) = points(1);
+    let mut gate =
+        private_gate(2, vec![(vec![1.0; 2], vec![1.0; 2])], (4, 2), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    assert!(matches!(gate.answer(0, &Query::recursive(&x, &short, 0.5)), Err(GateError::Dimension { .. })));
+    for gamma in [f64::NAN, f64::INFINITY, -0.5, 3.0, 1e308] {
+        let refused = gate.answer(0, &Query::recursive(&x, &x, gamma));
+        assert!(matches!(refused, Err(GateError::Weights { .. })), "γ = {gamma}");
+    }
+    assert_eq!(gate.ledger().releases(), 0);
 }

@@ -5,7 +5,7 @@
 
 use crate::simulation::{Simulation, Totals};
 use prdo_accounting::{AccountingError, History, Release};
-use prdo_privacy::{DecodeError, Diagnostics, Model, Protection, Released};
+use prdo_privacy::{DecodeError, Diagnostics, GateError, Model, Protection, Released};
 
 const MAGIC: &[u8; 8] = b"PRDOCKP1";
 
@@ -21,6 +21,9 @@ pub enum CheckpointError {
     /// A vector of another size or protection.
     #[error("the checkpoint does not fit: {0}")]
     Vector(#[from] DecodeError),
+    /// Charges or rounds that would take back what has been spent.
+    #[error("the checkpoint does not fit: {0}")]
+    Gate(#[from] GateError),
     /// A charge that cannot be.
     #[error("the checkpoint's ledger does not fit: {0}")]
     Charge(#[from] AccountingError),
@@ -32,7 +35,7 @@ pub(crate) fn save<M: Model, P: Protection>(run: &Simulation<M, P>, fingerprint:
     out.extend(fingerprint);
     out.extend(counters(&run.totals).iter().flat_map(|c| c.to_le_bytes()));
     for (node, gate) in run.nodes.iter().zip(&run.gates) {
-        let charged = gate.charged();
+        let charged = gate.charged().unwrap_or_default();
         out.extend((charged.entries().len() as u64).to_le_bytes());
         for (release, count) in charged.entries() {
             out.extend(release.rate().to_le_bytes());
@@ -69,7 +72,7 @@ pub(crate) fn restore<M: Model, P: Protection>(
     let totals = read_totals(&mut rest)?;
     let dimension = run.model.dimension();
     for (node, gate) in run.nodes.iter_mut().zip(&mut run.gates) {
-        gate.restore(totals.round, &read_history(&mut rest)?);
+        gate.restore(totals.round, &read_history(&mut rest)?)?;
         for vector in node.restore(totals.round) {
             *vector = Released::load(&mut rest, dimension)?;
         }

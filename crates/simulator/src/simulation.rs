@@ -5,11 +5,12 @@ use prdo_algorithm::graph::Mixing;
 use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError};
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The nodes of one run. `P` says whether their releases are noised or exposed.
 pub struct Simulation<M: Model, P: Protection> {
-    pub(crate) model: M,
-    pub(crate) gates: Vec<Gate<M::Data, P>>,
+    pub(crate) model: Arc<M>,
+    pub(crate) gates: Vec<Gate<M, P>>,
     pub(crate) nodes: Vec<Box<dyn Node<P>>>,
     mixing: Mixing,
     held_out: Option<M::Data>,
@@ -81,8 +82,8 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     /// # Errors
     /// Sizes that do not fit, or settings out of range.
     pub fn new(
-        model: M,
-        gates: Vec<Gate<M::Data, P>>,
+        model: Arc<M>,
+        gates: Vec<Gate<M, P>>,
         mixing: Mixing,
         (method, settings): (Method, &Settings),
         start: &Start,
@@ -120,18 +121,19 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// Every node asks its gate and prepares its message.
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
-        let (round, model) = (self.totals.round, &self.model);
-        let adapt =
-            |(number, (node, gate)): (usize, (&mut Box<dyn Node<P>>, &mut Gate<M::Data, P>))| {
-                let answer = gate
-                    .answer(model, round, &node.query())
-                    .map_err(|error| SimulationError::Gate { node: number, round, error })?;
-                Ok((node.adapt(answer.released), answer.diagnostics))
-            };
+        let round = self.totals.round;
+        let adapt = |(number, (node, gate)): (usize, (&mut Box<dyn Node<P>>, &mut Gate<M, P>))| {
+            let answer = gate.answer(round, &node.query()).map_err(|error| SimulationError::Gate {
+                node: number,
+                round,
+                error,
+            })?;
+            Ok((node.adapt(answer.released), answer.diagnostics))
+        };
         let slots = self.gates.first().map_or(1, Gate::slots);
         let pairs = self.nodes.par_iter_mut().zip(self.gates.par_iter_mut()).enumerate();
         let results: Vec<Result<_, SimulationError>> =
-            pairs.with_min_len(min_len(model.dimension() * slots.min(256))).map(adapt).collect();
+            pairs.with_min_len(min_len(self.model.dimension() * slots.min(256))).map(adapt).collect();
         let mut messages = Vec::with_capacity(results.len());
         for result in results {
             let (message, diagnostics) = result?;
@@ -185,7 +187,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// f(x) and ∇f(x) of the global objective (1/n)Σf_i.
     pub fn objective(&self, x: &[f64]) -> (f64, Vec<f64>) {
-        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure(&self.model, x)).collect();
+        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure(x)).collect();
         let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;
         (loss, mean(measured.iter().map(|m| m.gradient.as_slice()), x.len()))
     }
@@ -239,8 +241,8 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     fn moments(&mut self) -> Moments {
         let d = self.model.dimension();
         let average = self.average();
-        let error = |(node, gate): (&Box<dyn Node<P>>, &Gate<M::Data, P>)| -> Vec<f64> {
-            let gradient = gate.measure(&self.model, node.model().as_slice()).gradient;
+        let error = |(node, gate): (&Box<dyn Node<P>>, &Gate<M, P>)| -> Vec<f64> {
+            let gradient = gate.measure(node.model().as_slice()).gradient;
             node.direction().as_slice().iter().zip(gradient.as_slice()).map(|(v, g)| v - g).collect()
         };
         let errors: Vec<Vec<f64>> = self.nodes.par_iter().zip(&self.gates).map(error).collect();

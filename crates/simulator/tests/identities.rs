@@ -79,18 +79,16 @@ fn open(
     seed: u64,
 ) -> Simulation<Quadratics, Exposed> {
     let d = data[0][0].centre.len();
-    let secret = Arc::new(Secret::from_seed(seed));
+    let (secret, model) = (Arc::new(Secret::from_seed(seed)), Arc::new(Quadratics(d)));
     let gate = |(i, records): (usize, &Vec<Bowl>)| {
-        let batches = match sampling.0 {
-            Sampling::Full => Batches::full(records.len()),
-            _ => Batches::new(sampling.1, sampling.2, records.len()).unwrap(),
-        };
+        let batches = Batches::new(sampling.1, sampling.2);
         let rules = OpenRules { batches, sampling: sampling.0, clip: None };
-        Gate::new(i as u32, Shard::seal(records.clone()).unwrap(), Arc::clone(&secret), rules)
+        let shard = Shard::seal(records.clone()).unwrap();
+        Gate::exposed(i as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules).unwrap()
     };
     let gates = data.iter().enumerate().map(gate).collect();
     let start = Start::zeros(d);
-    Simulation::new(Quadratics(d), gates, mixing.clone(), (method, &settings), &start, None).unwrap()
+    Simulation::new(model, gates, mixing.clone(), (method, &settings), &start, None).unwrap()
 }
 
 fn private(
@@ -102,20 +100,21 @@ fn private(
     seed: u64,
 ) -> Simulation<Quadratics, Noised> {
     let d = data[0][0].centre.len();
-    let secret = Arc::new(Secret::from_seed(seed));
+    let (secret, model) = (Arc::new(Secret::from_seed(seed)), Arc::new(Quadratics(d)));
     let accountant = Arc::new(RenyiAccountant::new());
     let gate = |(i, records): (usize, &Vec<Bowl>)| {
         let rules = PrivateRules {
-            batches: Batches::new(first, size, records.len()).unwrap(),
+            batches: Batches::new(first, size),
             clip: Clip::new(1.0, 0.1).unwrap(),
             noise_multiplier: 1.3,
             ledger: Ledger::new(Arc::clone(&accountant), Target::new(1e6, 1e-5).unwrap()),
         };
-        Gate::new(i as u32, Shard::seal(records.clone()).unwrap(), Arc::clone(&secret), rules)
+        let shard = Shard::seal(records.clone()).unwrap();
+        Gate::private(i as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules).unwrap()
     };
     let gates = data.iter().enumerate().map(gate).collect();
     let start = Start::zeros(d);
-    Simulation::new(Quadratics(d), gates, mixing.clone(), (method, &settings), &start, None).unwrap()
+    Simulation::new(model, gates, mixing.clone(), (method, &settings), &start, None).unwrap()
 }
 
 fn go<P: Protection>(run: &mut Simulation<Quadratics, P>, rounds: u32, moments: bool) {

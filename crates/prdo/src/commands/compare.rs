@@ -5,7 +5,8 @@ use crate::cli::{CompareArgs, OutArgs};
 use crate::progress::{Progress, say, tell};
 use prdo::config::{Document, Value, build};
 use prdo::output::Folder;
-use prdo::report::{Cell, Comparison};
+use prdo::plot::Theme;
+use prdo::report::{Cell, Comparison, network_figure};
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -16,9 +17,10 @@ pub type Planned = (Vec<(&'static str, Value)>, Document);
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     use_threads(&args.out)?;
     let mut planned: Vec<Planned> = Vec::new();
-    let mut title = String::new();
+    let (mut title, mut run_files) = (String::new(), String::new());
     for file in &args.files {
         let mut document = Document::read(file)?;
+        run_files.push_str(&std::fs::read_to_string(file).unwrap_or_default());
         for assignment in &args.set {
             document.set(assignment)?;
         }
@@ -28,7 +30,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let files: Vec<String> = args.files.iter().map(|f| f.display().to_string()).collect();
     let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
     let command = format!("prdo compare {}{sets}", files.join(" "));
-    let (comparison, folder) = compare((&title, &title), &planned, command, &args.out)?;
+    let contest = Contest { title: &title, name: &title, planned, command, run_files };
+    let (comparison, folder) = compare(contest, &args.out)?;
     print(&comparison, &args.out, &folder);
     Ok(())
 }
@@ -44,14 +47,24 @@ fn label(document: Document, several: bool) -> Vec<Planned> {
     all
 }
 
+/// What is to be compared.
+pub struct Contest<'a> {
+    /// The report's headline.
+    pub title: &'a str,
+    /// The folder's name.
+    pub name: &'a str,
+    /// The runs.
+    pub planned: Vec<Planned>,
+    /// The command that repeats it.
+    pub command: String,
+    /// The run files' text.
+    pub run_files: String,
+}
+
 /// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results.
-pub fn compare(
-    (title, name): (&str, &str),
-    planned: &[Planned],
-    command: String,
-    out: &OutArgs,
-) -> Result<(Comparison, Folder), Failure> {
-    let data = check(planned)?;
+pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(Comparison, Folder), Failure> {
+    let Contest { title, name, planned, command, run_files } = contest;
+    let (data, network) = check(&planned)?;
     let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
     let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
     let cells = planned.par_iter().map(|(labels, document)| {
@@ -67,14 +80,15 @@ pub fn compare(
     if let Ok(guard) = progress.lock() {
         guard.0.finish();
     }
-    let comparison = Comparison { title: title.to_string(), data, command, cells };
+    let comparison = Comparison { title: title.to_string(), data, command, run_files, network, cells };
     write(&comparison, &folder)?;
     Ok((comparison, folder))
 }
 
-/// Builds every run without training it, so that nothing starts when one of them is wrong; what the data is.
-fn check(planned: &[Planned]) -> Result<String, Failure> {
-    let mut data = String::new();
+/// Builds every run without training it, so that nothing starts when one of them is wrong; what the data is, and
+/// the network's picture.
+fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
+    let (mut data, mut network) = (String::new(), String::new());
     let mut warned: Vec<String> = Vec::new();
     // Runs that differ in their seed only need one check.
     let apart = |labels: &[(&'static str, Value)]| -> Vec<(&'static str, Value)> {
@@ -100,8 +114,12 @@ fn check(planned: &[Planned]) -> Result<String, Failure> {
             }
         }
         data = built.data;
+        if network.is_empty() {
+            let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum);
+            network = figure.theme(Theme::Page).to_svg();
+        }
     }
-    Ok(data)
+    Ok((data, network))
 }
 
 fn train(labels: &[(&'static str, Value)], document: &Document) -> Result<Cell, Failure> {

@@ -23,8 +23,14 @@ pub fn run(args: &OutArgs) -> Result<(), Failure> {
     let reference = |document: &Document| document.text("method.name").as_deref() == Some("ed");
     let without_privacy: Vec<_> = planned.iter().filter(|(_, d)| reference(d)).map(open).collect();
     planned.extend(without_privacy);
-    let titles = ("Ten organisations train privately", "demo");
-    let (comparison, folder) = compare::compare(titles, &planned, "prdo demo".to_string(), args)?;
+    let contest = compare::Contest {
+        title: "Ten organisations train privately",
+        name: "demo",
+        planned,
+        command: "prdo demo".to_string(),
+        run_files: RUN_FILE.to_string(),
+    };
+    let (comparison, folder) = compare::compare(contest, args)?;
     folder.write("demo.toml", RUN_FILE.as_bytes())?;
     compare::print(&comparison, args, &folder);
     if !args.json {

@@ -135,8 +135,7 @@ struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     fn new(folder: &'a Folder, built: &Built, kept: Vec<Row>, seconds: f64) -> Result<Self, Failure> {
         let lines: Vec<String> = std::iter::once(header()).chain(kept.iter().map(format_row)).collect();
-        let metrics =
-            MetricsFile::create(&folder.path().join("metrics.csv"), &lines).map_err(work("metrics.csv"))?;
+        let metrics = MetricsFile::create(&folder.path().join("metrics.csv"), &lines)?;
         let schedule = built.prepared.schedule;
         let moments = match schedule.moments {
             true => Some(reopen_moments(folder, built.prepared.training.round())?),
@@ -194,7 +193,7 @@ fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
     let before =
         |line: &&str| line.split(',').next().and_then(|r| r.parse().ok()).is_some_and(|r: u32| r < round);
     lines.extend(text.lines().skip(1).filter(before).map(String::from));
-    MetricsFile::create(&path, &lines).map_err(work("moments.csv"))
+    Ok(MetricsFile::create(&path, &lines)?)
 }
 
 impl Observer for Watcher<'_> {

@@ -30,6 +30,10 @@ pub struct Built {
     pub batch: (usize, usize, Sampling),
     /// What the data is, in words.
     pub data: String,
+    /// The model's kind.
+    pub model: String,
+    /// How many held-out records there are.
+    pub test_records: usize,
     /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
     /// The model and the records set aside for tuning.
@@ -61,9 +65,10 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     let mut warnings = Vec::new();
     let (method, settings) = method(document, &mut warnings)?;
     let class_counts = class_counts(&holdings);
-    let fingerprint = fingerprint(document, &holdings);
+    let fingerprint = fingerprint(document, &holdings, &wiring);
     let Holdings { nodes, held_out, validation, title, .. } = holdings;
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
+    let test_records = held_out.as_ref().map_or(0, Table::len);
 
     let start = start(document, first_model.dimension());
     let rounds = document.integer("rounds").ok_or_else(|| document.missing("rounds"))?;
@@ -97,6 +102,8 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         clip,
         batch,
         data: title,
+        model: kind,
+        test_records,
         class_counts,
         validation,
         warnings,
@@ -277,8 +284,8 @@ fn class_counts(holdings: &Holdings) -> Option<Vec<Vec<u64>>> {
     Some(holdings.nodes.iter().map(count).collect())
 }
 
-/// A hash of every setting that the bits of a run depend on, and of the data where it came from a file.
-fn fingerprint(document: &Document, holdings: &Holdings) -> [u8; 32] {
+/// A hash of every setting that the bits of a run depend on, of the network, and of the data where it came from a file.
+fn fingerprint(document: &Document, holdings: &Holdings, wiring: &Wiring) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for key in super::schema::KEYS {
         if key.path != "name" && !key.path.starts_with("resolved.") {
@@ -289,9 +296,16 @@ fn fingerprint(document: &Document, holdings: &Holdings) -> [u8; 32] {
     }
     if document.text("data.source").as_deref() == Some("file") {
         for table in &holdings.nodes {
+            hasher.update(&(table.len() as u64).to_le_bytes());
             for value in table.features().iter().chain(table.labels()) {
                 hasher.update(&value.to_le_bytes());
             }
+        }
+    }
+    for node in 0..wiring.mixing.nodes() {
+        let (columns, weights) = wiring.mixing.row(node);
+        for (j, w) in columns.iter().zip(weights) {
+            hasher.update(&j.to_le_bytes()).update(&w.to_le_bytes());
         }
     }
     *hasher.finalize().as_bytes()

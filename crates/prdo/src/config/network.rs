@@ -15,6 +15,8 @@ pub struct Wiring {
     pub mixing: Mixing,
     /// How W was made, in words.
     pub weights: String,
+    /// The rule and whether it is lazy, unless W came from a file.
+    pub rule: Option<(Weights, bool)>,
 }
 
 /// Builds the network. `nodes` is the number of nodes that the data fixes, if it does.
@@ -50,8 +52,9 @@ fn weigh(document: &Document, kind: Option<Kind>, graph: Graph) -> Result<Wiring
     let lazy = document.flag("graph.lazy").unwrap_or(weights != Weights::Paper);
     let mixing = Mixing::new(&graph, weights, lazy)
         .map_err(|e| document.error("graph.weights", format!("graph.weights: {e}")))?;
+    let rule = Some((weights, lazy));
     let weights = format!("{name}{}", if lazy { ", lazy" } else { "" });
-    Ok(Wiring { kind, graph, mixing, weights })
+    Ok(Wiring { kind, graph, mixing, weights, rule })
 }
 
 fn from_file(document: &Document) -> Result<Wiring, ConfigError> {
@@ -69,7 +72,13 @@ fn from_file(document: &Document) -> Result<Wiring, ConfigError> {
                     document.error(field, format!("{field} is given but the file has weights of its own"))
                 );
             }
-            Wiring { kind: None, graph: mixing.support(), mixing, weights: "from the file".into() }
+            Wiring {
+                kind: None,
+                graph: mixing.support(),
+                mixing,
+                weights: "from the file".into(),
+                rule: None,
+            }
         }
     };
     match document.integer("graph.nodes") {

@@ -30,9 +30,18 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
     let number = |n: usize| Some(Value::Integer(n as u64));
     let source = document.text("data.source").unwrap_or_default();
     let generated = source != "file" && source != "digits";
+    // A folder of IDX images brings its own test images: then no number of records is set aside.
+    let own_test = document.file("data.path").is_some_and(|p| p.is_dir());
+    let has_accuracy = matches!(built.model.as_str(), "logistic" | "softmax") && !own_test;
     let from_file = |path| document.file(path).map(|p| Value::Text(absolute(&p)));
     match path {
         "graph.nodes" => number(facts.nodes),
+        "graph.weights" => built.wiring.rule.map(|(weights, _)| Value::Text(weights.to_string())),
+        "graph.lazy" => built.wiring.rule.map(|(_, lazy)| Value::Flag(lazy)),
+        "model.kind" => text(&built.model),
+        "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
+            Some(Value::Float(built.test_records as f64))
+        }
         "graph.file" | "data.path" | "data.test_path" => from_file(path),
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,

@@ -63,7 +63,11 @@ impl FolderError {
     }
 }
 
-fn disk<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> FolderError + 'a {
+/// The disk's error, with what was tried on which file.
+pub(super) fn disk<'a>(
+    what: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(std::io::Error) -> FolderError + 'a {
     move |error| FolderError::Disk { what, path: path.display().to_string(), error }
 }
 

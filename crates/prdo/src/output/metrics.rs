@@ -1,5 +1,6 @@
 //! `metrics.csv` and `moments.csv`: written row by row, so that a run can be watched, and read back.
 
+use super::folder::{FolderError, disk, write_atomically};
 use prdo_simulator::{Moments, Row};
 use std::fs::File;
 use std::io::Write;
@@ -102,15 +103,16 @@ pub struct MetricsFile {
 }
 
 impl MetricsFile {
-    /// A file that begins with these lines.
+    /// A file that holds these lines and takes more. Lines that were there before stay until these are in
+    /// their place: a crash in between loses nothing.
     ///
     /// # Errors
     /// When the disk fails.
-    pub fn create(path: &Path, lines: &[String]) -> std::io::Result<Self> {
-        let mut file = File::create(path)?;
+    pub fn create(path: &Path, lines: &[String]) -> Result<Self, FolderError> {
         let mut text = lines.join("\n");
         text.push('\n');
-        file.write_all(text.as_bytes())?;
+        write_atomically(path, text.as_bytes())?;
+        let file = File::options().append(true).open(path).map_err(disk("cannot open", path))?;
         Ok(Self { file })
     }
 

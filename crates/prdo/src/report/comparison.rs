@@ -1,10 +1,11 @@
 //! Several runs side by side: the table, the figure, the report.
 
+use super::groups::{Group, Spread, late_gradient};
 use super::page::{Page, table};
-use super::privacy::{Statement, statement};
+use super::privacy::{Kind, Statement, statement};
 use super::style::{bytes, figure, method_style, percent};
 use crate::output::{format_row, header, parse_rows};
-use crate::plot::{Chart, Figure, Scale, Series};
+use crate::plot::{Chart, Figure, Scale};
 use crate::run::Guarantee;
 use prdo_algorithm::Method;
 use prdo_simulator::Row;
@@ -45,83 +46,77 @@ pub struct Comparison {
     pub data: String,
     /// The command that repeats it.
     pub command: String,
+    /// The run files, as they were.
+    pub run_files: String,
+    /// The network's picture, as SVG.
+    pub network: String,
     /// The runs.
     pub cells: Vec<Cell>,
 }
 
-/// The runs that differ in their seed only.
-#[derive(Clone, Debug)]
-pub struct Group<'a> {
-    /// The name in tables and legends.
-    pub name: String,
-    /// The method.
-    pub method: Method,
-    /// The runs.
-    pub cells: Vec<&'a Cell>,
+/// What a group is judged by, larger is better.
+fn score(group: &Group<'_>) -> Option<f64> {
+    match group.accuracy() {
+        Some(spread) => Some(spread.mean),
+        None => group.late_gradient().map(|spread| -spread.mean),
+    }
 }
 
-/// Mean and sample deviation over seeds.
-#[derive(Clone, Copy, Debug)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// The sample standard deviation; 0 for one run.
-    pub deviation: f64,
+fn best(groups: &[Group<'_>], members: &[usize]) -> Option<usize> {
+    let scores = members.iter().filter_map(|k| Some((*k, score(&groups[*k])?)));
+    scores.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
 }
 
-impl Spread {
-    fn of(values: &[f64]) -> Option<Self> {
-        let n = values.len() as f64;
-        if values.is_empty() {
-            return None;
+/// Who won among these groups, in a sentence or two.
+fn contest_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
+    let Some(first) = best(groups, members) else { return "nothing was measured.".to_string() };
+    let rest: Vec<usize> = members.iter().copied().filter(|k| *k != first).collect();
+    let by_accuracy = groups[first].accuracy().is_some();
+    let what = if by_accuracy { "test accuracy" } else { "late gradient norm" };
+    let measure = |k: usize| if by_accuracy { groups[k].accuracy() } else { groups[k].late_gradient() };
+    let show = |s: Spread| if by_accuracy { percent(s.mean) } else { figure(s.mean) };
+    let Some(top) = measure(first) else { return "nothing was measured.".to_string() };
+    let Some((second, spread)) = best(groups, &rest).and_then(|k| Some((k, measure(k)?))) else {
+        return format!("{} has {what} {}.", groups[first].method.card().title, show(top));
+    };
+    let seeds = groups[first].cells.len();
+    let noise = ((top.deviation.powi(2) + spread.deviation.powi(2)) / seeds as f64).sqrt();
+    let doubt = match seeds {
+        1 => " (one seed: this may be chance)",
+        _ if (top.mean - spread.mean).abs() < 2.0 * noise => {
+            " (within the spread over seeds: no clear winner)"
         }
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-        Some(Self { mean, deviation: if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 } })
+        _ => "",
+    };
+    let (winner, runner_up) = (&groups[first].name, &groups[second].name);
+    let node = node_verdict(groups, members);
+    format!(
+        "{winner} has the best {what}, {}, before {runner_up} with {}{doubt}.{node}",
+        show(top),
+        show(spread)
+    )
+}
+
+/// What the organisations' own models are worth, where that differs between methods.
+fn node_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
+    let worst = members.iter().filter_map(|k| Some((*k, groups[*k].worst_node()?.mean)));
+    let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+    match (worst.clone().max_by(order), worst.min_by(order)) {
+        (Some(high), Some(low)) if high.1 - low.1 >= 0.005 => format!(
+            " The organisation worst off with its own model gets {} from {} and {} from {}.",
+            percent(high.1),
+            groups[high.0].name,
+            percent(low.1),
+            groups[low.0].name
+        ),
+        _ => String::new(),
     }
 }
 
-impl Group<'_> {
-    fn spread(&self, value: impl Fn(&Cell) -> Option<f64>) -> Option<Spread> {
-        Spread::of(&self.cells.iter().filter_map(|cell| value(cell)).collect::<Vec<_>>())
-    }
-
-    /// Final test accuracy.
-    pub fn accuracy(&self) -> Option<Spread> {
-        self.spread(|cell| cell.rows.last()?.test_accuracy)
-    }
-
-    /// Final test accuracy of the worst node's own model.
-    pub fn worst_node(&self) -> Option<Spread> {
-        self.spread(|cell| cell.node_accuracy.iter().copied().reduce(f64::min))
-    }
-
-    /// Mean gradient norm of the last fifth of the rounds: steadier than the last row.
-    pub fn late_gradient(&self) -> Option<Spread> {
-        self.spread(late_gradient)
-    }
-
-    /// The mean and the range over seeds of a column, against another.
-    fn curve(&self, x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>) -> Series {
-        let length = self.cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0);
-        let (mut points, mut band) = (Vec::new(), Vec::new());
-        for k in 0..length {
-            let values: Vec<f64> = self.cells.iter().filter_map(|cell| y(&cell.rows[k])).collect();
-            let Some(spread) = Spread::of(&values) else { continue };
-            points.push((x(&self.cells[0].rows[k]), spread.mean));
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            band.push((low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
-        }
-        let series = Series::new(&self.name, points);
-        if self.cells.len() > 1 { series.band(band) } else { series }
-    }
-}
-
-fn late_gradient(cell: &Cell) -> Option<f64> {
-    let from = cell.rows.last()?.round as f64 * 0.8;
-    let late: Vec<f64> =
-        cell.rows.iter().filter(|row| f64::from(row.round) >= from).map(|row| row.grad_norm).collect();
-    Spread::of(&late).map(|s| s.mean)
+/// The first letter as a capital, if it is a Latin one (ε stays ε).
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }
 
 impl Comparison {
@@ -141,95 +136,50 @@ impl Comparison {
     fn name(&self, cell: &Cell) -> String {
         let mut name = cell.method.card().title.to_string();
         for (key, value) in &cell.labels {
-            if key != "method.name" {
-                let key = key.rsplit('.').next().unwrap_or(key);
-                name.push_str(&format!(", {key} {value}"));
+            match key.as_str() {
+                "method.name" => {}
+                "privacy" => name.push_str(", not private"),
+                "privacy.epsilon" => name.push_str(&format!(", ε = {value}")),
+                _ => name.push_str(&format!(", {} {value}", key.rsplit('.').next().unwrap_or(key))),
             }
         }
         name
     }
 
-    /// Whether a group takes part in the contest: a run without privacy does not compete with private ones.
-    fn competes(&self, group: &Group<'_>) -> bool {
-        let private = |cell: &Cell| cell.guarantee.is_some();
-        !self.cells.iter().any(private) || group.cells.iter().all(|cell| private(cell))
+    /// The groups that may fairly be compared: those with the same privacy settings, under their name.
+    fn contests(&self) -> Vec<(String, Vec<usize>)> {
+        let mut contests: Vec<(String, Vec<usize>)> = Vec::new();
+        for (k, group) in self.groups().iter().enumerate() {
+            let privacy = group.cells[0].labels.iter().filter(|(key, _)| key.starts_with("privacy"));
+            let name = privacy.map(|(key, value)| match key.as_str() {
+                "privacy" => "without privacy".to_string(),
+                "privacy.epsilon" => format!("ε = {value}"),
+                _ => format!("{} {value}", key.trim_start_matches("privacy.")),
+            });
+            let name = name.collect::<Vec<_>>().join(", ");
+            match contests.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, members)) => members.push(k),
+                None => contests.push((name, vec![k])),
+            }
+        }
+        contests
     }
 
-    /// The best group: by accuracy where there is one, otherwise by late gradient norm.
-    pub fn winner(&self) -> Option<usize> {
-        let score = |group: &Group<'_>| match group.accuracy() {
-            Some(spread) => Some(spread.mean),
-            None => group.late_gradient().map(|spread| -spread.mean),
-        };
+    /// The best group of each contest of several: by accuracy where there is one, otherwise by late gradient norm.
+    pub fn winners(&self) -> Vec<usize> {
         let groups = self.groups();
-        let contest = groups.iter().enumerate().filter(|(_, group)| self.competes(group));
-        let scores = contest.filter_map(|(k, group)| Some((k, score(group)?)));
-        scores.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
+        let contests = self.contests().into_iter().filter(|(_, members)| members.len() > 1);
+        contests.filter_map(|(_, members)| best(&groups, &members)).collect()
     }
 
-    /// One honest sentence: who won, by how much, and whether that is more than chance.
+    /// Honest sentences: who won each contest, by how much, and whether that is more than chance.
     pub fn verdict(&self) -> String {
         let groups = self.groups();
-        let Some(best) = self.winner().and_then(|k| groups.get(k)) else {
-            return "Nothing was measured.".to_string();
-        };
-        let by_accuracy = best.accuracy().is_some();
-        let measure = |group: &Group<'_>| if by_accuracy { group.accuracy() } else { group.late_gradient() };
-        let Some(top) = measure(best) else { return "Nothing was measured.".to_string() };
-        let show = |s: Spread| if by_accuracy { percent(s.mean) } else { figure(s.mean) };
-        let what = if by_accuracy { "test accuracy" } else { "late gradient norm" };
-        let others: Vec<(&Group<'_>, Spread)> =
-            groups.iter().filter(|g| g.name != best.name).filter_map(|g| Some((g, measure(g)?))).collect();
-        let rivals = others.iter().filter(|(group, _)| self.competes(group));
-        let second =
-            rivals.min_by(|a, b| (a.1.mean - top.mean).abs().total_cmp(&(b.1.mean - top.mean).abs()));
-        let Some((runner_up, spread)) = second else {
-            return format!("{}: {what} {}.", best.name, show(top));
-        };
-        let gap = (top.mean - spread.mean).abs();
-        let seeds = best.cells.len();
-        let noise = (top.deviation.powi(2) + spread.deviation.powi(2)).sqrt() / (seeds as f64).sqrt();
-        let doubt = match seeds {
-            1 => " (one seed: this may be chance)",
-            _ if gap < 2.0 * noise => " (within the spread over seeds: no clear winner)",
-            _ => "",
-        };
-        let open: String = others
-            .iter()
-            .filter(|(group, _)| !self.competes(group))
-            .map(|(group, spread)| {
-                format!(" Without privacy, {} has {}.", group.method.card().title, show(*spread))
-            })
-            .collect();
-        format!(
-            "{} has the best {what}, {}, before {} with {}{doubt}.{open}{}",
-            best.name,
-            show(top),
-            runner_up.name,
-            show(*spread),
-            self.node_verdict()
-        )
-    }
-
-    /// What the organisations' own models are worth, where that differs from the average model.
-    fn node_verdict(&self) -> String {
-        let groups = self.groups();
-        let contest = groups.iter().filter(|group| self.competes(group));
-        let worst = contest.filter_map(|group| Some((group, group.worst_node()?.mean)));
-        let by_worst = |a: &(&Group<'_>, f64), b: &(&Group<'_>, f64)| a.1.total_cmp(&b.1);
-        let (Some(low), Some(high)) = (worst.clone().min_by(by_worst), worst.max_by(by_worst)) else {
-            return String::new();
-        };
-        if high.1 - low.1 < 0.005 {
-            return String::new();
-        }
-        format!(
-            " The organisation worst off with its own model gets {} from {} and {} from {}.",
-            percent(high.1),
-            high.0.name,
-            percent(low.1),
-            low.0.name
-        )
+        let sentences = self.contests().into_iter().map(|(name, members)| {
+            let text = contest_verdict(&groups, &members);
+            if name.is_empty() { text } else { format!("{}: {text}", capitalised(&name)) }
+        });
+        sentences.collect::<Vec<_>>().join(" ")
     }
 
     /// Column titles and rows for people.
@@ -240,30 +190,25 @@ impl Comparison {
         if accuracy {
             head.extend(["test accuracy", "worst node's own"]);
         }
-        head.extend([
-            "gradient norm, last fifth",
-            "loss",
-            "disagreement",
-            "ε",
-            "sent",
-            "gradients",
-            "seconds",
-        ]);
+        head.extend(["late gradient norm", "loss", "disagreement", "ε", "sent", "gradients", "seconds"]);
         let rows = groups.iter().map(|group| {
-            let spread = |s: Option<Spread>, show: &dyn Fn(f64) -> String| match s {
-                Some(s) if group.cells.len() > 1 => format!("{} ± {}", show(s.mean), show(s.deviation)),
-                Some(s) => show(s.mean),
+            let spread = |s: Option<Spread>| s.map_or(String::new(), Spread::show);
+            let share = |s: Option<Spread>| match s {
+                Some(s) if group.cells.len() > 1 => {
+                    format!("{:.1} ± {:.1} %", 100.0 * s.mean, 100.0 * s.deviation)
+                }
+                Some(s) => percent(s.mean),
                 None => String::new(),
             };
             let last = |value: &dyn Fn(&Row) -> f64| group.spread(|cell| cell.rows.last().map(value));
             let mut row = vec![group.name.clone()];
             if accuracy {
-                row.push(spread(group.accuracy(), &percent));
-                row.push(spread(group.worst_node(), &percent));
+                row.push(share(group.accuracy()));
+                row.push(share(group.worst_node()));
             }
-            row.push(spread(group.late_gradient(), &figure));
-            row.push(spread(last(&|row| row.loss), &figure));
-            row.push(spread(last(&|row| row.consensus_error), &figure));
+            row.push(spread(group.late_gradient()));
+            row.push(spread(last(&|row| row.loss)));
+            row.push(spread(last(&|row| row.consensus_error)));
             row.push(group.cells[0].guarantee.map_or("∞".into(), |g| format!("{:.3}", g.epsilon)));
             row.push(group.cells[0].rows.last().map_or(String::new(), |row| bytes(row.bytes_sent)));
             row.push(
@@ -272,7 +217,9 @@ impl Comparison {
                     .last()
                     .map_or(String::new(), |row| figure(row.gradient_evaluations as f64)),
             );
-            row.push(spread(group.spread(|cell| Some(cell.seconds)), &|s| format!("{s:.2}")));
+            row.push(
+                group.spread(|cell| Some(cell.seconds)).map_or(String::new(), |s| format!("{:.2}", s.mean)),
+            );
             row
         });
         (head, rows.collect())
@@ -373,38 +320,63 @@ impl Comparison {
         let mut page = Page::new(&self.title, &self.verdict());
         page.paragraph(&self.data);
         let (head, rows) = self.table();
-        page.add(&table(&head, &rows, &self.winner().into_iter().collect::<Vec<_>>()));
+        page.add(&table(&head, &rows, &self.winners()));
+        page.add(
+            "<p class=\"soft\">Late gradient norm: mean over the last fifth of the rounds; ±: standard \
+                  deviation over seeds; bands in the figures: range over seeds.</p>\n",
+        );
         page.figure(self.figure());
         page.heading("Privacy");
         self.add_privacy(&mut page);
-        page.heading("Repeat it");
+        page.heading("Network");
+        page.add(&format!("<figure>{}</figure>\n", self.network));
+        page.heading("Settings");
+        page.paragraph("To repeat it to the bit:");
         page.code(&self.command);
+        page.add("<details><summary>run files</summary>\n");
+        page.code(&self.run_files);
+        page.add("</details>\n");
         page.finish()
     }
 
+    /// Each statement once, with the methods it holds for; the formal ones folded.
     fn add_privacy(&self, page: &mut Page) {
-        let mut said: Vec<String> = Vec::new();
+        let (mut plain, mut formal): (Vec<(String, bool)>, Vec<(String, Vec<String>)>) =
+            (Vec::new(), Vec::new());
         for group in self.groups() {
             let cell = group.cells[0];
-            let s = Statement {
+            let statement = statement(&Statement {
                 guarantee: cell.guarantee,
                 rounds: cell.rounds,
                 seed: cell.seed,
                 clip: cell.clip,
                 gamma: cell.gamma,
-            };
-            for (k, (paragraph, warning)) in statement(&s).into_iter().enumerate() {
-                let own = cell.guarantee.is_some() && k == 1;
-                let text = if own { format!("{}: {paragraph}", group.name) } else { paragraph };
-                if !said.contains(&text) {
-                    if warning {
-                        page.note(&text, true)
-                    } else {
-                        page.paragraph(&text)
+            });
+            for (text, kind) in statement {
+                match kind {
+                    Kind::Formal => match formal.iter_mut().find(|(known, _)| *known == text) {
+                        Some((_, names)) => names.push(group.name.clone()),
+                        None => formal.push((text, vec![group.name.clone()])),
+                    },
+                    Kind::Warning | Kind::Plain => {
+                        let text = match cell.guarantee {
+                            None if self.groups().len() > 1 => format!("{}: {text}", group.name),
+                            _ => text,
+                        };
+                        if !plain.iter().any(|(known, _)| *known == text) {
+                            plain.push((text, kind == Kind::Warning));
+                        }
                     }
-                    said.push(text);
                 }
             }
+        }
+        for (text, warning) in plain {
+            if warning { page.note(&text, true) } else { page.paragraph(&text) }
+        }
+        if !formal.is_empty() {
+            page.add("<details><summary>The formal statement</summary>\n");
+            formal.iter().for_each(|(text, names)| page.paragraph(&format!("{}. {text}", names.join(", "))));
+            page.add("</details>\n");
         }
     }
 
@@ -421,7 +393,8 @@ impl Comparison {
                    "seconds": cell.seconds, "node_accuracy": cell.node_accuracy, "clip": cell.clip.map(|(g, d)| [g, d]), "gamma": cell.gamma,
                    "rounds": cell.rounds, "late_grad_norm": late_gradient(cell), "metrics": rows})
         };
-        json!({"title": self.title, "data": self.data, "command": self.command, "verdict": self.verdict(),
+        json!({"title": self.title, "data": self.data, "command": self.command, "run_files": self.run_files,
+               "network": self.network, "verdict": self.verdict(),
                "columns": header(), "runs": self.cells.iter().map(cell).collect::<Vec<_>>()})
     }
 
@@ -469,6 +442,8 @@ impl Comparison {
             title: text(&json["title"])?,
             data: text(&json["data"])?,
             command: text(&json["command"])?,
+            run_files: text(&json["run_files"])?,
+            network: text(&json["network"])?,
             cells: json["runs"].as_array()?.iter().map(cell).collect::<Option<_>>()?,
         })
     }

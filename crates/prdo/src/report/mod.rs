@@ -1,16 +1,18 @@
 //! Reports: self-contained HTML pages with plots, the network's picture, the settings and a privacy statement.
 
 mod comparison;
+mod groups;
 mod network;
 mod page;
 mod privacy;
 mod single;
 mod style;
 
-pub use comparison::{Cell, Comparison, Group};
+pub use comparison::{Cell, Comparison};
+pub use groups::{Group, Spread};
 pub use network::network_figure;
 pub use page::{Page, escape, table};
-pub use privacy::{Statement, statement};
+pub use privacy::{Kind, Statement, statement};
 pub use style::method_style;
 
 use std::path::Path;

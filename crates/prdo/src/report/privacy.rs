@@ -17,14 +17,25 @@ pub struct Statement {
     pub gamma: Option<f64>,
 }
 
-/// The statement's paragraphs; the flag marks those that warn.
-pub fn statement(s: &Statement) -> Vec<(String, bool)> {
+/// What a paragraph of a statement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// In plain words.
+    Plain,
+    /// For those who check.
+    Formal,
+    /// Must not be overlooked.
+    Warning,
+}
+
+/// The statement's paragraphs.
+pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
     let Some(g) = s.guarantee else {
         return vec![(
             "Not private: ε = ∞. Messages were computed from the records without noise, so anyone who sees them \
              may learn about single records. Add a [privacy] section to the run file to protect them."
                 .to_string(),
-            true,
+            Kind::Warning,
         )];
     };
     let (c_g, c_d) = s.clip.unwrap_or((f64::NAN, f64::NAN));
@@ -46,7 +57,7 @@ pub fn statement(s: &Statement) -> Vec<(String, bool)> {
                 g.epsilon,
                 g.delta
             ),
-            false,
+            Kind::Plain,
         ),
         (
             format!(
@@ -57,14 +68,14 @@ pub fn statement(s: &Statement) -> Vec<(String, bool)> {
                  Rényi differential privacy at integer orders with the conversion ε_a + log(1/δ)/(a−1).",
                 s.rounds, g.rate, g.first_rate, g.noise_multiplier
             ),
-            false,
+            Kind::Formal,
         ),
         (
             "Not protected: that a node takes part, how many records it may hold, the graph, the settings and when \
              messages are sent. The losses, gradient norms and clipping fractions in this report were computed \
              from the records without noise: with real records, do not publish them."
                 .to_string(),
-            false,
+            Kind::Plain,
         ),
         (
             format!(
@@ -72,7 +83,7 @@ pub fn statement(s: &Statement) -> Vec<(String, bool)> {
                  noise and take it off.",
                 s.seed
             ),
-            true,
+            Kind::Warning,
         ),
     ]
 }

@@ -2,11 +2,11 @@
 
 use super::network::network_figure;
 use super::page::{Page, table};
-use super::privacy::{Statement, statement};
+use super::privacy::{Kind, Statement, statement};
 use super::style::{bytes, figure, method_style, percent};
 use crate::config::{Document, wiring};
 use crate::output::parse_rows;
-use crate::plot::{Chart, Figure, Heat, Scale, Series};
+use crate::plot::{Chart, Figure, Heat, LegendPlace, Scale, Series};
 use crate::run::Guarantee;
 use prdo_algorithm::Method;
 use prdo_simulator::Row;
@@ -44,8 +44,16 @@ pub(super) fn from_folder(folder: &Path) -> Result<String, String> {
     }
     add_network(&mut page, &document, &summary);
     page.heading("Privacy");
-    for (paragraph, warning) in statement(&privacy_of(&document, method)) {
-        if warning { page.note(&paragraph, true) } else { page.paragraph(&paragraph) }
+    for (paragraph, kind) in statement(&privacy_of(&document, method)) {
+        match kind {
+            Kind::Plain => page.paragraph(&paragraph),
+            Kind::Warning => page.note(&paragraph, true),
+            Kind::Formal => {
+                page.add("<details><summary>The formal statement</summary>\n");
+                page.paragraph(&paragraph);
+                page.add("</details>\n");
+            }
+        }
     }
     add_settings(&mut page, folder, &run_file);
     Ok(page.finish())
@@ -102,6 +110,7 @@ fn training_figure(rows: &[Row], method: Method) -> Figure {
     let panel = |title: &str, y: &str, scale: Scale, value: &dyn Fn(&Row) -> Option<f64>| {
         Chart::new(title, "round", y)
             .y_scale(scale)
+            .legend(LegendPlace::Hidden)
             .series(Series::new(method.card().title, points(value)).style(style))
     };
     let mut figure = Figure::new("")

@@ -1,6 +1,6 @@
 // expect: E0277
 //! Nobody else can declare a kind of protection.
-use prdo_privacy::{Answer, Data, History, Gate, GateError, Model, OpenRules, Protection, Query};
+use prdo_privacy::{History, OpenRules, Protection};
 
 #[derive(Clone, Copy, Debug)]
 struct TrustMe;
@@ -15,17 +15,8 @@ impl Protection for TrustMe {
     fn clips(_: &OpenRules) -> bool {
         true
     }
-    fn charged(_: &OpenRules) -> History {
-        loop {}
-    }
-    fn restore_charges(_: &mut OpenRules, _: &History) {}
-    fn answer<D: Data, M: Model<Data = D>>(
-        _: &mut Gate<D, Self>,
-        _: &M,
-        _: u32,
-        _: &Query<'_, Self>,
-    ) -> Result<Answer<Self>, GateError> {
-        loop {}
+    fn charged(_: &OpenRules) -> Option<History> {
+        None
     }
 }
 

@@ -2,9 +2,9 @@
 //! A private gate is asked only at points that are themselves released.
 use prdo_privacy::{Exposed, Gate, Model, Noised, Query, Released};
 
-fn ask<M: Model<Data = Vec<f64>>>(gate: &mut Gate<Vec<f64>, Noised>, model: &M) {
+fn ask<M: Model>(gate: &mut Gate<M, Noised>) {
     let exposed = Released::<Exposed>::zeros(1);
-    let _ = gate.answer(model, 0, &Query::gradient(&exposed));
+    let _ = gate.answer(0, &Query::gradient(&exposed));
 }
 
 fn main() {}

@@ -35,6 +35,10 @@ impl Model for LogCosh {
         1
     }
 
+    fn check(&self, data: &Table) -> Result<(), String> {
+        super::check_width(1, data)
+    }
+
     fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
         // log cosh x = |x| + log(1 + e^{−2|x|}) − log 2, which cannot overflow.
         let log_cosh = x[0].abs() + (-2.0 * x[0].abs()).exp().ln_1p() - std::f64::consts::LN_2;

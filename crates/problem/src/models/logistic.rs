@@ -41,6 +41,10 @@ impl Model for Logistic {
         self.width
     }
 
+    fn check(&self, data: &Table) -> Result<(), String> {
+        super::check_width(self.width, data)
+    }
+
     fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
         kernels::softplus(-data.label(record) * kernels::dot(data.row(record), x)) + self.regularizer(x)
     }

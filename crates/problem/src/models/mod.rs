@@ -31,6 +31,14 @@ fn non_negative(field: &'static str, value: f64) -> Result<f64, ModelError> {
     }
 }
 
+/// Refuses records of another width than the model's.
+fn check_width(width: usize, data: &crate::data::Table) -> Result<(), String> {
+    match data.width() {
+        found if found == width => Ok(()),
+        found => Err(format!("the model reads records of {width} features but these have {found}")),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use crate::data::Table;

@@ -39,6 +39,10 @@ impl Model for Quadratic {
         self.curvatures.len()
     }
 
+    fn check(&self, data: &Table) -> Result<(), String> {
+        super::check_width(self.curvatures.len(), data)
+    }
+
     fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
         let terms = self.curvatures.iter().zip(x).zip(data.row(record));
         0.5 * terms.map(|((h, x), c)| h * (x - c) * (x - c)).sum::<f64>()

@@ -43,6 +43,15 @@ impl Model for Softmax {
         (self.width + 1) * self.classes
     }
 
+    fn check(&self, data: &Table) -> Result<(), String> {
+        super::check_width(self.width, data)?;
+        let outside = |y: &&f64| !(**y >= 0.0 && **y < self.classes as f64 && y.fract() == 0.0);
+        match data.labels().iter().find(outside) {
+            Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", self.classes - 1)),
+            None => Ok(()),
+        }
+    }
+
     fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
         let scores = self.scores(x, data.row(record));
         let total: f64 = scores.iter().map(|s| exp(*s)).sum();

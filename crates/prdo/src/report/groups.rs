@@ -1,0 +1,94 @@
+//! The runs of a comparison grouped by everything but their seed, and their statistics.
+
+use super::comparison::Cell;
+use crate::plot::Series;
+use prdo_algorithm::Method;
+use prdo_simulator::Row;
+
+/// The runs that differ in their seed only.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// The name in tables and legends.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+    /// The runs.
+    pub cells: Vec<&'a Cell>,
+}
+
+/// Mean and sample deviation over seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation; 0 for one run.
+    pub deviation: f64,
+}
+
+impl Spread {
+    /// Mean ± deviation for people, to as many places as the deviation is worth.
+    pub(super) fn show(self) -> String {
+        if self.deviation <= 0.0 || !self.deviation.is_finite() {
+            return super::style::figure(self.mean);
+        }
+        let places = (1.0 - self.deviation.log10().floor()).clamp(0.0, 12.0) as usize;
+        if places > 7 || self.mean.abs() >= 1e6 {
+            return format!("{:.2e} ± {:.0e}", self.mean, self.deviation);
+        }
+        format!("{:.places$} ± {:.places$}", self.mean, self.deviation)
+    }
+
+    pub(super) fn of(values: &[f64]) -> Option<Self> {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+        Some(Self { mean, deviation: if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 } })
+    }
+}
+
+impl Group<'_> {
+    pub(super) fn spread(&self, value: impl Fn(&Cell) -> Option<f64>) -> Option<Spread> {
+        Spread::of(&self.cells.iter().filter_map(|cell| value(cell)).collect::<Vec<_>>())
+    }
+
+    /// Final test accuracy.
+    pub fn accuracy(&self) -> Option<Spread> {
+        self.spread(|cell| cell.rows.last()?.test_accuracy)
+    }
+
+    /// Final test accuracy of the worst node's own model.
+    pub fn worst_node(&self) -> Option<Spread> {
+        self.spread(|cell| cell.node_accuracy.iter().copied().reduce(f64::min))
+    }
+
+    /// Mean gradient norm of the last fifth of the rounds: steadier than the last row.
+    pub fn late_gradient(&self) -> Option<Spread> {
+        self.spread(late_gradient)
+    }
+
+    /// The mean and the range over seeds of a column, against another.
+    pub(super) fn curve(&self, x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>) -> Series {
+        let length = self.cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0);
+        let (mut points, mut band) = (Vec::new(), Vec::new());
+        for k in 0..length {
+            let values: Vec<f64> = self.cells.iter().filter_map(|cell| y(&cell.rows[k])).collect();
+            let Some(spread) = Spread::of(&values) else { continue };
+            points.push((x(&self.cells[0].rows[k]), spread.mean));
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            band.push((low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+        }
+        let series = Series::new(&self.name, points);
+        if self.cells.len() > 1 { series.band(band) } else { series }
+    }
+}
+
+/// Mean gradient norm of the last fifth of a run's rounds.
+pub(super) fn late_gradient(cell: &Cell) -> Option<f64> {
+    let from = cell.rows.last()?.round as f64 * 0.8;
+    let late: Vec<f64> =
+        cell.rows.iter().filter(|row| f64::from(row.round) >= from).map(|row| row.grad_norm).collect();
+    Spread::of(&late).map(|s| s.mean)
+}

@@ -1,0 +1,280 @@
+//! The command end to end, as a person types it.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Desk, SMALL};
+use prdo::output::{parse_rows, read_models};
+
+#[test]
+fn a_run_leaves_a_whole_folder_and_its_run_file_repeats_it_to_the_bit() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    let answer = desk.prdo("run small.toml --out out").done();
+    assert!(
+        answer.stdout.contains("test accuracy") && answer.stdout.contains("privacy: ε = "),
+        "{}",
+        answer.stdout
+    );
+    assert!(answer.stdout.contains("report: out/report.html"));
+    for file in ["run.toml", "metrics.csv", "summary.json", "model.safetensors", "report.html"] {
+        assert!(desk.path(&format!("out/{file}")).is_file(), "{file}");
+    }
+    assert!(!desk.path("out/checkpoint").exists(), "a finished run needs no checkpoint");
+
+    let rows = parse_rows(&desk.read("out/metrics.csv"));
+    assert_eq!(rows.iter().map(|r| r.round).collect::<Vec<_>>(), [0, 10, 20, 30, 40]);
+    let last = rows.last().unwrap();
+    assert!(last.epsilon_spent.unwrap() <= 4.0 && last.epsilon_spent.unwrap() > 3.9);
+    assert_eq!(last.bytes_sent, 4 * 2 * 3 * 8 * 40);
+    assert!(last.loss < rows[0].loss);
+    assert!(last.clipped_gradient_fraction.is_some() && last.clipped_difference_fraction.is_some());
+    let (average, nodes) = read_models(&desk.bytes("out/model.safetensors")).unwrap();
+    assert_eq!((average.len(), nodes.len()), (3, 4));
+
+    desk.prdo("run out/run.toml --out again --threads 1").done();
+    for file in ["metrics.csv", "model.safetensors", "run.toml"] {
+        assert_eq!(desk.bytes(&format!("out/{file}")), desk.bytes(&format!("again/{file}")), "{file}");
+    }
+    desk.prdo("run small.toml --out other --seed 2").done();
+    assert_ne!(desk.bytes("out/model.safetensors"), desk.bytes("other/model.safetensors"));
+}
+
+#[test]
+fn the_report_is_one_file_with_plots_network_settings_and_privacy_statement() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    desk.prdo("run small.toml --out out").done();
+    let html = desk.read("out/report.html");
+    for part in [
+        "<svg",
+        "λ = ",
+        "differential privacy",
+        "add/remove",
+        "Poisson",
+        "Rényi",
+        "not private",
+        "step_size = 0.5",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    for outside in ["http://", "https://", "<script src", "<link"] {
+        let found = html.replace("http://www.w3.org/2000/svg", "").contains(outside);
+        assert!(!found, "the report reaches outside: {outside}");
+    }
+    std::fs::remove_file(desk.path("out/report.html")).unwrap();
+    desk.prdo("report out").done();
+    assert_eq!(desk.read("out/report.html"), html);
+
+    // Without privacy the report says so.
+    desk.write("open.toml", SMALL.split("[clip]").next().unwrap());
+    desk.prdo("run open.toml --out open").done();
+    assert!(desk.read("open/report.html").contains("Not private: ε = ∞"));
+    let rows = parse_rows(&desk.read("open/metrics.csv"));
+    assert!(rows.iter().all(|r| r.epsilon_spent.is_none() && r.clipped_gradient_fraction.is_none()));
+}
+
+#[test]
+fn a_damaged_or_half_written_folder_gives_a_partial_report_that_says_so() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    desk.prdo("run small.toml --out out").done();
+    std::fs::remove_file(desk.path("out/summary.json")).unwrap();
+    desk.write("out/metrics.csv", "torn");
+    desk.prdo("report out").done();
+    let html = desk.read("out/report.html");
+    assert!(html.contains("not finished") && html.contains("metrics.csv is missing or empty"));
+}
+
+#[test]
+fn a_finished_run_is_never_overwritten_silently() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    desk.prdo("run small.toml --out out").done();
+    let before = desk.bytes("out/model.safetensors");
+    let refused = desk.prdo("run small.toml --out out --seed 9");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("holds a finished run"), "{}", refused.stderr);
+    assert_eq!(desk.bytes("out/model.safetensors"), before);
+    desk.prdo("run small.toml --out out --seed 9 --overwrite").done();
+    assert_ne!(desk.bytes("out/model.safetensors"), before);
+    let resumed = desk.prdo("run small.toml --out out --resume");
+    assert_eq!(resumed.code, Some(2));
+    assert!(resumed.stderr.contains("finished already"));
+    // Without --out each run gets a folder of its own.
+    desk.prdo("run small.toml").done();
+    desk.prdo("run small.toml").done();
+    assert!(
+        desk.path("runs/small/summary.json").is_file() && desk.path("runs/small-2/summary.json").is_file()
+    );
+    // A folder with someone else's files is not touched.
+    desk.write("mine/thesis.tex", "years of work");
+    let foreign = desk.prdo("run small.toml --out mine --overwrite");
+    assert_eq!(foreign.code, Some(2));
+    assert_eq!(desk.read("mine/thesis.tex"), "years of work");
+}
+
+#[test]
+fn the_demo_is_private_and_ends_with_what_to_try_next() {
+    let desk = Desk::new();
+    let answer = desk.prdo("demo --out demo").done();
+    assert!(answer.stdout.lines().last().unwrap().starts_with("next: "), "{}", answer.stdout);
+    for name in ["PRDO", "Exact Diffusion", "D-SGD", "has the best test accuracy"] {
+        assert!(answer.stdout.contains(name), "{name}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&desk.read("demo/comparison.json")).unwrap();
+    let private = json["runs"].as_array().unwrap().iter().filter(|run| run["guarantee"].is_object());
+    assert!(private.clone().count() >= 6);
+    for run in private {
+        assert!(run["guarantee"]["epsilon"].as_f64().unwrap() <= 2.0);
+        assert!(run["guarantee"]["delta"].as_f64().unwrap() <= 1e-5);
+    }
+    assert!(desk.bytes("demo/figure.png").starts_with(b"\x89PNG"));
+    let html = desk.read("demo/report.html");
+    desk.prdo("report demo").done();
+    assert_eq!(desk.read("demo/report.html"), html, "the report can be rebuilt from the files");
+}
+
+#[test]
+fn compare_sweeps_lists_with_paired_streams() {
+    let desk = Desk::new();
+    let lists = SMALL
+        .replace("name = \"prdo\"", "name = [\"prdo\", \"ed\"]")
+        .replace("rounds = 40", "rounds = 20\nseed = [1, 2]");
+    desk.write("sweep.toml", &lists);
+    let json = desk.prdo("compare sweep.toml --out out --json").json();
+    assert_eq!(json["runs"].as_array().unwrap().len(), 4);
+    let table = desk.read("out/table.csv");
+    assert_eq!(table.lines().count(), 5);
+    // The same run alone gives the same figures: runs side by side do not touch each other.
+    desk.write("alone.toml", SMALL.replace("rounds = 40", "rounds = 20"));
+    desk.prdo("run alone.toml --out alone --seed 2").done();
+    let alone = desk.read("alone/metrics.csv");
+    let run =
+        json["runs"].as_array().unwrap().iter().find(|r| r["method"] == "prdo" && r["seed"] == 2).unwrap();
+    let rows: Vec<&str> = run["metrics"].as_array().unwrap().iter().map(|r| r.as_str().unwrap()).collect();
+    assert_eq!(alone.lines().skip(1).collect::<Vec<_>>(), rows);
+    let refused = desk.prdo("run sweep.toml --out no");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("prdo compare") && !desk.path("no").exists());
+}
+
+#[test]
+fn gamma_one_gives_the_bits_of_exact_diffusion_from_the_command_too() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    desk.prdo("run small.toml --out prdo --set method.gamma=1.0").done();
+    desk.prdo("run small.toml --out ed --set method.name=ed").done();
+    assert_eq!(desk.bytes("prdo/model.safetensors"), desk.bytes("ed/model.safetensors"));
+}
+
+#[test]
+fn every_example_is_a_valid_run_file() {
+    let desk = Desk::new();
+    let list = desk.prdo("example").done().stdout;
+    let names: Vec<&str> =
+        list.lines().take_while(|l| !l.is_empty()).map(|l| l.split_whitespace().next().unwrap()).collect();
+    assert!(names.len() >= 5);
+    desk.write("my-data.csv", "label,a,b\n".to_string() + &"1,0.5,0.1\n0,0.2,0.9\n".repeat(100));
+    for name in names {
+        desk.write("example.toml", desk.prdo(&format!("example {name}")).done().stdout);
+        let verb = if name == "compare" { "compare" } else { "run" };
+        let smaller = match name {
+            "large" => " --set graph.nodes=50",
+            _ => "",
+        };
+        desk.prdo(&format!("{verb} example.toml --set rounds=3 --out {name}{smaller}")).done();
+    }
+    assert!(desk.prdo("example --keys").done().stdout.contains("step_size"));
+    assert_eq!(desk.prdo("example nonsense").code, Some(2));
+}
+
+#[test]
+fn graph_reports_the_spectrum_and_the_assumption() {
+    let desk = Desk::new();
+    let ring = desk.prdo("graph ring --nodes 32 --json").json();
+    let expected = (1.0 + (2.0 * std::f64::consts::PI / 32.0).cos()) / 2.0;
+    assert!((ring["lambda"].as_f64().unwrap() - expected).abs() < 1e-12);
+    assert_eq!((ring["nodes"].as_u64(), ring["edges"].as_u64()), (Some(32), Some(32)));
+    for key in ["positive_semidefinite", "doubly_stochastic", "connected"] {
+        assert_eq!(ring[key], true, "{key}");
+    }
+    assert!((ring["spectral_gap"].as_f64().unwrap() + ring["lambda"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+    let plain = desk.prdo("graph ring --nodes 8 --weights metropolis --lazy false --json").json();
+    assert_eq!(plain["positive_semidefinite"], false);
+    desk.write("edges.txt", "0 1\n1 2\n2 3\n3 0\n0 2\n");
+    assert_eq!(desk.prdo("graph edges.txt --json").json()["edges"], 5);
+    desk.prdo("graph torus --nodes 64 --picture net.png").done();
+    assert!(desk.bytes("net.png").starts_with(b"\x89PNG"));
+    for kind in ["path", "complete", "star", "hypercube", "exponential"] {
+        desk.prdo(&format!("graph {kind} --nodes 16 --json")).json();
+    }
+    desk.prdo("graph erdos-renyi --nodes 40 --probability 0.2 --json").json();
+    desk.prdo("graph random-regular --nodes 40 --degree 4 --json").json();
+}
+
+#[test]
+fn figure_1_quick_shows_what_the_paper_says() {
+    let desk = Desk::new();
+    let json = desk.prdo("reproduce figure-1 --quick --json --out f").json();
+    let full = &json["full_batch"]["final_grad_norm"];
+    assert!(json["full_batch"]["prdo_vs_ed_max_relative"].as_f64().unwrap() < 1e-10);
+    // 300 rounds instead of 600; the whole experiment is checked by `.ci/run`.
+    assert!(full["ed"].as_f64().unwrap() < 1e-6, "{full}");
+    assert!(full["dsgd"].as_f64().unwrap() > 1e-3, "{full}");
+    assert!(json["minibatch"]["prdo_over_best_baseline"].as_f64().unwrap() < 0.9, "{json}");
+    for name in ["figure-1", "figure-1-vectors", "figure-1-evaluations"] {
+        assert!(desk.bytes(&format!("f/{name}.png")).starts_with(b"\x89PNG"));
+        assert!(desk.read(&format!("f/{name}.svg")).contains("<svg"));
+    }
+    assert!(desk.read("f/report.html").contains("smaller version"));
+}
+
+#[test]
+fn the_sensitivity_example_holds() {
+    let desk = Desk::new();
+    let json = desk.prdo("reproduce sensitivity-example --quick --json --out s").json();
+    assert_eq!(json["holds"], true);
+    assert_eq!(json["clipped"], 0);
+    assert!(json["largest_sensitivity"].as_f64().unwrap() <= json["sensitivity_bound"].as_f64().unwrap());
+    assert!(json["s_gamma"].as_f64().unwrap() < json["clip_gradient"].as_f64().unwrap());
+}
+
+#[test]
+fn own_files_of_every_kind_are_read_and_relative_paths_start_at_the_run_file() {
+    let desk = Desk::new();
+    let mut csv = String::from("node,height,weight,label\n");
+    let mut svm = String::new();
+    for r in 0..120 {
+        let (x, y) = ((r * 7 % 13) as f64 / 13.0, (r * 5 % 11) as f64 / 11.0);
+        let label = if x + y > 1.0 { "yes" } else { "no" };
+        csv += &format!("{},{x},{y},{label}\n", ["Ada", "Bo", "Cy"][r % 3]);
+        svm += &format!("{} 1:{x} 2:{y}\n", if x + y > 1.0 { 1 } else { -1 });
+    }
+    desk.write("deep/data/people.csv", csv);
+    desk.write("deep/data/people.svm", svm);
+    let run = |path: &str, graph: &str| {
+        format!(
+            "rounds = 5\n{graph}[data]\nsource = \"file\"\npath = \"{path}\"\n[model]\nkind = \"logistic\"\n\
+             [method]\nname = \"ed\"\nstep_size = 1.0\n"
+        )
+    };
+    desk.write("deep/column.toml", run("data/people.csv", "[graph]\nkind = \"complete\"\n"));
+    desk.prdo("run deep/column.toml --out column").done();
+    assert!(desk.read("column/run.toml").contains("nodes = 3"));
+    desk.write("deep/svm.toml", run("data/people.svm", "[graph]\nnodes = 4\n"));
+    desk.prdo("run deep/svm.toml --out svm").done();
+    // The resolved run file works from anywhere.
+    desk.prdo("run column/run.toml --out column-again").done();
+    assert_eq!(desk.bytes("column/model.safetensors"), desk.bytes("column-again/model.safetensors"));
+}
+
+#[test]
+fn help_has_an_example_for_every_command() {
+    let desk = Desk::new();
+    for command in ["demo", "run", "compare", "reproduce", "example", "graph", "report"] {
+        let help = desk.prdo(&format!("{command} --help")).done().stdout;
+        assert!(help.contains("Example: prdo "), "{command}");
+    }
+    assert!(desk.prdo("--version").done().stdout.starts_with("prdo "));
+}

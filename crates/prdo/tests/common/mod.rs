@@ -1,0 +1,122 @@
+//! The command as a person types it, in a folder of its own.
+#![allow(dead_code, missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+pub struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prdo"));
+        command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        command
+    }
+
+    /// Types `prdo` with these arguments.
+    pub fn prdo(&self, arguments: &str) -> Answer {
+        Answer::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Everything in the folder, to see that nothing was written.
+    pub fn listing(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        list(self.folder.path(), &mut names);
+        names.sort();
+        names
+    }
+}
+
+fn list(folder: &Path, names: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        names.push(path.display().to_string());
+        if path.is_dir() {
+            list(&path, names);
+        }
+    }
+}
+
+pub struct Answer {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Answer {
+    fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    #[track_caller]
+    pub fn done(self) -> Self {
+        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub fn json(self) -> serde_json::Value {
+        let answer = self.done();
+        serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {}", answer.stdout))
+    }
+}
+
+/// A small private run that takes well under a second.
+pub const SMALL: &str = r#"name = "small"
+rounds = 40
+
+[graph]
+kind = "ring"
+nodes = 4
+
+[data]
+source = "logistic"
+records = 60
+dimension = 3
+test = 50
+
+[method]
+name = "prdo"
+step_size = 0.5
+gamma = 0.2
+
+[batch]
+size = 10
+
+[clip]
+gradient = 1.0
+difference = 0.05
+
+[privacy]
+epsilon = 4.0
+delta = 1e-3
+"#;

@@ -1,0 +1,72 @@
+//! One record's clipped contribution to a query, added to an exact sum.
+
+use crate::clip::{self, Clip};
+use crate::gate::Diagnostics;
+use crate::grid::Grid;
+use crate::model::Model;
+use crate::protection::Protection;
+use crate::query::Query;
+
+/// Computes one record's clipped contribution after another and adds it to a sum on the grid.
+pub(crate) struct Contribution<'a, M: Model, P: Protection> {
+    model: &'a M,
+    data: &'a M::Data,
+    query: &'a Query<'a, P>,
+    clip: &'a Clip,
+    grid: Grid,
+    at: Vec<f64>,
+    difference: Vec<f64>,
+    pub(crate) counts: Diagnostics,
+}
+
+impl<'a, M: Model, P: Protection> Contribution<'a, M, P> {
+    pub(crate) fn new(
+        model: &'a M,
+        data: &'a M::Data,
+        query: &'a Query<'a, P>,
+        clip: &'a Clip,
+        grid: Grid,
+    ) -> Self {
+        let d = model.dimension();
+        let second = if query.difference.is_some() { d } else { 0 };
+        let (at, difference) = (vec![0.0; d], vec![0.0; second]);
+        Self { model, data, query, clip, grid, at, difference, counts: Diagnostics::default() }
+    }
+
+    /// Adds `record`'s contribution; nothing if a gradient of its is not finite.
+    pub(crate) fn add(&mut self, record: usize, sum: &mut [i64]) {
+        self.counts.records += 1;
+        self.counts.evaluations += self.query.evaluations();
+        // Cleared before each record: a model that forgets a coordinate must not find another record's there.
+        self.at.fill(0.0);
+        self.model.gradient(self.query.at.as_slice(), self.data, record, &mut self.at);
+        let Some(norm) = clip::norm(&self.at) else {
+            self.counts.non_finite += 1;
+            return;
+        };
+        let bound = self.clip.gradient();
+        let gradient = clip::factor(self.query.gradient_weight, norm, bound);
+        let Some(term) = self.query.difference else {
+            self.counts.clipped_gradients += u64::from(norm > bound);
+            for (s, g) in sum.iter_mut().zip(&self.at) {
+                *s += self.grid.round(gradient * g);
+            }
+            return;
+        };
+        self.difference.fill(0.0);
+        self.model.gradient(term.previous.as_slice(), self.data, record, &mut self.difference);
+        self.difference.iter_mut().zip(&self.at).for_each(|(d, g)| *d = g - *d);
+        let Some(difference_norm) = clip::norm(&self.difference) else {
+            self.counts.non_finite += 1;
+            return;
+        };
+        let difference_bound = self.clip.difference();
+        let difference = clip::factor(term.weight, difference_norm, difference_bound);
+        self.counts.differences += 1;
+        self.counts.clipped_gradients += u64::from(norm > bound);
+        self.counts.clipped_differences += u64::from(difference_norm > difference_bound);
+        for ((s, g), d) in sum.iter_mut().zip(&self.at).zip(&self.difference) {
+            *s += self.grid.round(gradient * g + difference * d);
+        }
+    }
+}
