@@ -1,6 +1,7 @@
 """Runs what bench/run has set up and prints the table. Standard library only.
 
-Every time is the best of several runs of a whole process; runs of the sides compared alternate.
+Every time is the best of several runs of a whole process; the sides compared take turns, and each run
+waits a while for the machine to be quiet.
 """
 
 import argparse
@@ -17,10 +18,34 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
+def processor():
+    try:
+        return re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text()).group(1)
+    except (OSError, AttributeError):
+        return "unknown processor"
+
+
+def wait_for_quiet(patience=20.0):
+    """Waits until the processors are all but idle, or for `patience` seconds."""
+
+    def ticks():
+        values = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
+        return sum(values), values[3] + values[4]
+
+    end = time.perf_counter() + patience
+    while os.path.exists("/proc/stat") and time.perf_counter() < end:
+        before = ticks()
+        time.sleep(0.2)
+        total, idle = (new - old for new, old in zip(ticks(), before))
+        if idle >= 0.85 * total:
+            return
+
+
 class Run:
     """A process that has ended: seconds, processor seconds, peak resident MB, what it printed."""
 
     def __init__(self, command):
+        wait_for_quiet()
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             start = time.perf_counter()
             process = subprocess.Popen([str(part) for part in command], stdout=out, stderr=errors)
@@ -33,7 +58,7 @@ class Run:
                 errors.seek(0)
                 sys.exit(f"{' '.join(map(str, command))}\nfailed:\n{self.text}{errors.read()}")
         self.cpu = usage.ru_utime + usage.ru_stime
-        self.megabytes = usage.ru_maxrss / 1024
+        self.megabytes = usage.ru_maxrss * 1024 / 1e6
 
     def json(self):
         return json.loads(self.text.splitlines()[-1])
@@ -61,7 +86,7 @@ class Table:
         print(f"  {what}: {run.seconds:.3f} s", file=sys.stderr)
 
     def print(self):
-        head = ["setting", "prdo s", "prdo CPU s", "prdo MB", "peer", "peer's work s", "peer's process s"]
+        head = ["setting", "prdo s", "prdo CPU s", "prdo peak MB", "peer", "peer's work s", "peer's process s"]
         head += ["ratio to work", "ratio to process", "target", "reached"]
         print("| " + " | ".join(head) + " |")
         print("|" + "---|" * len(head))
@@ -79,6 +104,7 @@ def main():
     args = parser.parse_args()
     scratch = args.scratch
     table = Table()
+    load = os.getloadavg()[0]
 
     def prdo(name, *options):
         shutil.rmtree(scratch, ignore_errors=True)
@@ -103,7 +129,6 @@ def main():
         table.add(what, run, (peer_name, done[work], seconds), f"{target} × process", ratio >= target)
 
     # One full-batch method of figure 1, the gradient norm of every round.
-    command, plain = None, None
     if args.numpy:
         tried = Run([args.numpy, HERE / "numpy_full_batch.py", "--json"]).json()
         kernels = {name: result["loop_seconds"] for name, result in tried["kernels"].items()}
@@ -154,8 +179,8 @@ def main():
     table.add("prdo reproduce figure-1", best(figure))
     shutil.rmtree(scratch, ignore_errors=True)
 
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text()) if os.path.exists("/proc/cpuinfo") else None
-    print(f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {model.group(1) if model else 'unknown processor'}\n")
+    loads = f"load average {load:.1f} before, {os.getloadavg()[0]:.1f} after"
+    print(f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({processor()}); {loads}\n")
     table.print()
 
 

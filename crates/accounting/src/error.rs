@@ -15,7 +15,7 @@ pub enum AccountingError {
     },
     /// No noise multiplier up to the largest allowed one meets the budget.
     #[error(
-        "no noise multiplier up to {largest} keeps ε ≤ {epsilon} at δ = {delta}: ask for a larger ε or δ, \
+        "no noise multiplier up to {largest:?} keeps ε ≤ {epsilon:?} at δ = {delta:?}: ask for a larger ε or δ, \
          fewer rounds or smaller batches"
     )]
     Unreachable {

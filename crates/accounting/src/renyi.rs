@@ -38,11 +38,7 @@ pub fn sampled_gaussian(order: u32, release: &Release) -> f64 {
 }
 
 fn ln_factorials(largest: u32) -> Vec<f64> {
-    let mut table = vec![0.0; largest as usize + 1];
-    for k in 1..table.len() {
-        table[k] = libm::lgamma(k as f64 + 1.0);
-    }
-    table
+    (0..=largest).map(|k| libm::lgamma(f64::from(k) + 1.0)).collect()
 }
 
 fn sampled_gaussian_with(order: u32, release: &Release, ln_factorial: &[f64]) -> f64 {

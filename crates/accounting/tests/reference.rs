@@ -1,5 +1,5 @@
 //! The accountant against independent reference values, and the laws it must obey.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use prdo_accounting::*;
 use proptest::prelude::*;

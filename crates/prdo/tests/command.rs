@@ -1,5 +1,5 @@
 //! The command end to end, as a person types it.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! kill -9 at random moments, and Ctrl-C: a resumed run reaches the same final bits as an uninterrupted one.
 #![cfg(unix)]
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -137,7 +137,9 @@ mod tests {
         let target = Target::new(5.0, 1e-5).unwrap();
         let release = Release::new(0.1, 2.0).unwrap();
         let mut ledger = Ledger::new(Arc::new(RenyiAccountant::new()), target);
-        (0..7).for_each(|_| drop(ledger.charge(release).unwrap()));
+        for _ in 0..7 {
+            ledger.charge(release).unwrap();
+        }
         let mut again = Ledger::new(Arc::new(RenyiAccountant::new()), target);
         again.restore(&ledger.history());
         assert_eq!((again.spent(), again.releases()), (ledger.spent(), 7));

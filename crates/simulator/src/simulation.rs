@@ -73,6 +73,9 @@ pub enum SimulationError {
     },
 }
 
+/// A node and its gate.
+type Pair<'a, M, P> = (&'a mut Box<dyn Node<P>>, &'a mut Gate<M, P>);
+
 /// Coordinates of work below which a node is not worth a thread of its own.
 const WORK_PER_TASK: usize = 40_000;
 
@@ -122,7 +125,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     /// Every node asks its gate and prepares its message.
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let round = self.totals.round;
-        let adapt = |(number, (node, gate)): (usize, (&mut Box<dyn Node<P>>, &mut Gate<M, P>))| {
+        let adapt = |(number, (node, gate)): (usize, Pair<'_, M, P>)| {
             let answer = gate.answer(round, &node.query()).map_err(|error| SimulationError::Gate {
                 node: number,
                 round,
@@ -241,11 +244,11 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     fn moments(&mut self) -> Moments {
         let d = self.model.dimension();
         let average = self.average();
-        let error = |(node, gate): (&Box<dyn Node<P>>, &Gate<M, P>)| -> Vec<f64> {
+        let error = |(node, gate): (&dyn Node<P>, &Gate<M, P>)| -> Vec<f64> {
             let gradient = gate.measure(node.model().as_slice()).gradient;
             node.direction().as_slice().iter().zip(gradient.as_slice()).map(|(v, g)| v - g).collect()
         };
-        let errors: Vec<Vec<f64>> = self.nodes.par_iter().zip(&self.gates).map(error).collect();
+        let errors: Vec<Vec<f64>> = self.nodes.par_iter().zip(&self.gates).map(|(node, gate)| error((&**node, gate))).collect();
         let direction = mean(self.nodes.iter().map(|node| node.direction().as_slice()), d);
         let models: Vec<Vec<f64>> = self.models().map(<[f64]>::to_vec).collect();
         let movement = self.previous.as_ref().map_or(0.0, |previous| {

@@ -1,5 +1,5 @@
 //! The identities of the methods, on random graphs, sizes and seeds: the paper's and the family's.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_range_loop)]
 
 use prdo_accounting::{RenyiAccountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};

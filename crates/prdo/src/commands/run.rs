@@ -204,10 +204,8 @@ impl Observer for Watcher<'_> {
     }
 
     fn moments(&mut self, moments: &Moments) {
-        if let Some(file) = &mut self.moments {
-            if let Err(error) = file.append(&format_moments(moments)) {
-                self.failure = Some(work("moments.csv")(error));
-            }
+        if let Some(Err(error)) = self.moments.as_mut().map(|file| file.append(&format_moments(moments))) {
+            self.failure = Some(work("moments.csv")(error));
         }
     }
 

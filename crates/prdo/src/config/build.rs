@@ -288,10 +288,9 @@ fn class_counts(holdings: &Holdings) -> Option<Vec<Vec<u64>>> {
 fn fingerprint(document: &Document, holdings: &Holdings, wiring: &Wiring) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for key in super::schema::KEYS {
-        if key.path != "name" && !key.path.starts_with("resolved.") {
-            if let Some(value) = document.get(key.path) {
-                hasher.update(format!("{} = {value}\n", key.path).as_bytes());
-            }
+        let counts = key.path != "name" && !key.path.starts_with("resolved.");
+        if let Some(value) = document.get(key.path).filter(|_| counts) {
+            hasher.update(format!("{} = {value}\n", key.path).as_bytes());
         }
     }
     if document.text("data.source").as_deref() == Some("file") {

@@ -341,8 +341,8 @@ impl Comparison {
 
     /// Each statement once, with the methods it holds for; the formal ones folded.
     fn add_privacy(&self, page: &mut Page) {
-        let (mut plain, mut formal): (Vec<(String, bool)>, Vec<(String, Vec<String>)>) =
-            (Vec::new(), Vec::new());
+        let mut plain: Vec<(String, bool)> = Vec::new();
+        let mut formal: Vec<(String, Vec<String>)> = Vec::new();
         for group in self.groups() {
             let cell = group.cells[0];
             let statement = statement(&Statement {

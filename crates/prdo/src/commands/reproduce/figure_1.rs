@@ -180,7 +180,7 @@ fn results(
 }
 
 /// A panel: every method's mean over its streams, with the range as a band, against a column.
-fn panel(title: &str, x_label: &str, curves: &[Curve], x: &dyn Fn(Method, &Row) -> f64) -> Chart {
+fn panel(title: &str, x_label: &str, curves: &[Curve], x: &dyn Fn(&Row) -> f64) -> Chart {
     let mut chart = Chart::new(title, x_label, "‖∇f(x̄)‖").y_scale(Scale::Log);
     for method in Method::ALL {
         let own: Vec<&Curve> = curves.iter().filter(|c| c.method == *method).collect();
@@ -188,7 +188,7 @@ fn panel(title: &str, x_label: &str, curves: &[Curve], x: &dyn Fn(Method, &Row) 
         let (mut points, mut band) = (Vec::new(), Vec::new());
         for (k, row) in first.rows.iter().enumerate() {
             let values: Vec<f64> = own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
-            points.push((x(*method, row), values.iter().sum::<f64>() / values.len() as f64));
+            points.push((x(row), values.iter().sum::<f64>() / values.len() as f64));
             let low = values.iter().copied().fold(f64::INFINITY, f64::min);
             band.push((low, values.iter().copied().fold(0.0, f64::max)));
         }
@@ -203,10 +203,10 @@ fn figure(setting: &Setting, full: &[Curve], minibatch: &[Curve], axis: &str) ->
     let links = 2.0 * setting.nodes as f64;
     let per_vector = 8.0 * setting.dimension as f64;
     let nodes = setting.nodes as f64;
-    let x: Box<dyn Fn(Method, &Row) -> f64> = match axis {
-        "vectors" => Box::new(move |_, row| row.bytes_sent as f64 / per_vector / links),
-        "evaluations" => Box::new(move |_, row| row.gradient_evaluations as f64 / nodes),
-        _ => Box::new(|_, row| f64::from(row.round)),
+    let x = |row: &Row| match axis {
+        "vectors" => row.bytes_sent as f64 / per_vector / links,
+        "evaluations" => row.gradient_evaluations as f64 / nodes,
+        _ => f64::from(row.round),
     };
     let label = match axis {
         "vectors" => "vectors sent to each neighbour",

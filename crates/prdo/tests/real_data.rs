@@ -1,0 +1,49 @@
+//! Real data sets through the command. They are too large for the repository: point PRDO_DATA at a folder that
+//! holds `a9a`, `a9a.t` (LibSVM text) and `fashion-mnist/*-ubyte` (IDX), and run
+//! `PRDO_DATA=… cargo test -p prdo --test real_data -- --ignored`.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::Desk;
+
+fn folder() -> String {
+    std::env::var("PRDO_DATA").expect("PRDO_DATA names the folder with the data sets")
+}
+
+#[test]
+#[ignore = "SKIPPED: needs the data set a9a (set PRDO_DATA)"]
+fn a9a_over_eight_organisations_privately() {
+    let desk = Desk::new();
+    let run = format!(
+        "rounds = 300\n[graph]\nkind = \"exponential\"\nnodes = 8\n[data]\nsource = \"file\"\npath = \"{0}/a9a\"\n\
+         test_path = \"{0}/a9a.t\"\nwidth = 123\n[partition]\nkind = \"dirichlet\"\nconcentration = 0.5\n\
+         [model]\nkind = \"logistic\"\n[method]\nname = \"prdo\"\nstep_size = 1.0\ngamma = 0.2\n[batch]\nsize = 200\n\
+         [clip]\ngradient = 1.0\ndifference = 0.02\n[privacy]\nepsilon = 2.0\ndelta = 1e-6\n",
+        folder()
+    );
+    desk.write("a9a.toml", run);
+    let summary = desk.prdo("run a9a.toml --out out --json").json();
+    assert_eq!(summary["records"], 32_561);
+    let accuracy = summary["test_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.83, "test accuracy {accuracy}");
+    assert!(summary["epsilon_spent"].as_f64().unwrap() <= 2.0);
+}
+
+#[test]
+#[ignore = "SKIPPED: needs the data set Fashion-MNIST (set PRDO_DATA)"]
+fn fashion_mnist_images_over_ten_organisations_privately() {
+    let desk = Desk::new();
+    let run = format!(
+        "rounds = 100\n[graph]\nnodes = 10\n[data]\nsource = \"file\"\npath = \"{}/fashion-mnist\"\n\
+         [partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n[model]\nkind = \"softmax\"\n[method]\n\
+         name = \"edm\"\nstep_size = 0.3\nbeta = 0.8\n[batch]\nsize = 300\n[clip]\ngradient = 6.0\n[privacy]\n\
+         epsilon = 4.0\ndelta = 1e-5\n[metrics]\nevery = 50\n",
+        folder()
+    );
+    desk.write("fashion.toml", run);
+    let summary = desk.prdo("run fashion.toml --out out --json").json();
+    assert_eq!((summary["records"].as_u64(), summary["parameters"].as_u64()), (Some(60_000), Some(7850)));
+    let accuracy = summary["test_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.75, "test accuracy {accuracy}");
+}
