@@ -80,3 +80,8 @@ pub mod prelude {
     pub use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
     pub use prdo_simulator::{Moments, Row};
 }
+
+/// The README's example is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

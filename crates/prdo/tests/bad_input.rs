@@ -269,11 +269,7 @@ fn bad_data_files_name_file_and_place() {
     desk.write("run.toml", file_run("absent.csv", "logistic"));
     refused(&desk, "run run.toml --out out", &["absent.csv", "run.toml:6:8"]);
     desk.write("data.csv", "label,a\n".to_string() + &"0,1\n12,2\n".repeat(20));
-    desk.write(
-        "run.toml",
-        file_run("data.csv", "softmax")
-            .replace("path =", "classes = 10\npath ="),
-    );
+    desk.write("run.toml", file_run("data.csv", "softmax").replace("path =", "classes = 10\npath ="));
     refused(&desk, "run run.toml --out out", &["12"]);
     desk.write("run.toml", file_run("data.csv", "logistic"));
     refused(&desk, "run run.toml --out out", &["12"]);

@@ -149,7 +149,7 @@ pub enum GateError {
 /// Batches of more coordinates than this are spread over threads.
 const PARALLEL_WORK: usize = 1 << 17;
 /// Records a thread takes at a time. Fixed, so that floating-point sums do not depend on the thread count.
-const CHUNK: usize = 2048;
+pub(crate) const CHUNK: usize = 2048;
 
 impl<M: Model, P: Protection> Gate<M, P> {
     /// Answers the method's query of `round`.
@@ -396,12 +396,7 @@ impl<M: Model> Gate<M, Exposed> {
 }
 
 /// Σ ∇ℓ(x; r), in chunks of fixed size added in order: the same bits for any thread count.
-pub(crate) fn sum_of_gradients<M: Model>(
-    model: &M,
-    x: &[f64],
-    data: &M::Data,
-    records: Records<'_>,
-) -> Vec<f64> {
+fn sum_of_gradients<M: Model>(model: &M, x: &[f64], data: &M::Data, records: Records<'_>) -> Vec<f64> {
     let part = |chunk: Records<'_>| {
         let mut sum = vec![0.0; model.dimension()];
         model.add_gradients(x, data, chunk, &mut sum);

@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn rounds_as_the_library_does() {
         let grid = Grid { spacing: 1.0, inverse: 1.0 };
-        let cases = [0.0, -0.0, 0.5, 1.5, -0.5, -1.5, 2.5, 0.49999999999999994, 4e9 + 0.5, -7e14, 1e-300, -3.7];
+        let cases =
+            [0.0, -0.0, 0.5, 1.5, -0.5, -1.5, 2.5, 0.49999999999999994, 4e9 + 0.5, -7e14, 1e-300, -3.7];
         for value in cases {
             assert_eq!(grid.round(value), value.round_ties_even() as i64, "{value}");
         }

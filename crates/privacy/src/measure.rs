@@ -1,6 +1,6 @@
 //! Looking at the objective: for simulations and for a node's own eyes. Never noised, never sent.
 
-use crate::gate::{Gate, sum_of_gradients};
+use crate::gate::{CHUNK, Gate};
 use crate::model::{Data, Model, Records};
 use crate::protection::{Exposed, Protection};
 use crate::released::Released;
@@ -22,24 +22,25 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// None: this reads every record and adds no noise, which is why the gradient is [`Exposed`].
     pub fn measure(&self, x: &[f64]) -> Measurement {
         let (model, data) = (self.model(), self.shard().data());
+        let part = |k: usize| {
+            let mut gradient = vec![0.0; model.dimension()];
+            let records = Records::Run(k * CHUNK, ((k + 1) * CHUNK).min(data.len()));
+            let loss = model.evaluate(x, data, records, &mut gradient);
+            (loss, gradient)
+        };
+        let chunks = data.len().div_ceil(CHUNK);
+        // Chunks of fixed size added in order: the same bits for any thread count.
+        let parts: Vec<(f64, Vec<f64>)> = match chunks {
+            0 | 1 => vec![part(0)],
+            _ => (0..chunks).into_par_iter().map(part).collect(),
+        };
+        let (mut loss, mut gradient) = (0.0, vec![0.0; model.dimension()]);
+        for (l, g) in parts {
+            loss += l;
+            gradient.iter_mut().zip(g).for_each(|(sum, g)| *sum += g);
+        }
         let count = data.len().max(1) as f64;
-        let mut gradient = sum_of_gradients(model, x, data, Records::Run(0, data.len()));
         gradient.iter_mut().for_each(|g| *g /= count);
-        let loss = sum_of_losses(model, x, data) / count;
-        Measurement { loss, gradient: Released::from_gate(gradient) }
+        Measurement { loss: loss / count, gradient: Released::from_gate(gradient) }
     }
-}
-
-/// Σ ℓ(x; r) over all records, in chunks of fixed size added in order.
-fn sum_of_losses<M: Model>(model: &M, x: &[f64], data: &M::Data) -> f64 {
-    const CHUNK: usize = 4096;
-    let part = |i: usize| {
-        let run = Records::Run(i * CHUNK, ((i + 1) * CHUNK).min(data.len()));
-        model.sum_losses(x, data, run)
-    };
-    if data.len() <= CHUNK {
-        return part(0);
-    }
-    let parts: Vec<f64> = (0..data.len().div_ceil(CHUNK)).into_par_iter().map(part).collect();
-    parts.iter().sum()
 }

@@ -98,6 +98,12 @@ pub trait Model: Send + Sync {
         records.each(|r| sum += self.loss(x, data, r));
         sum
     }
+
+    /// Both at once: adds Σ ∇ℓ(x; record) to `sum` and returns Σ ℓ(x; record). Override it when they share work.
+    fn evaluate(&self, x: &[f64], data: &Self::Data, records: Records<'_>, sum: &mut [f64]) -> f64 {
+        self.add_gradients(x, data, records, sum);
+        self.sum_losses(x, data, records)
+    }
 }
 
 impl<D: Data> Model for Box<dyn Model<Data = D>> {
@@ -122,5 +128,8 @@ impl<D: Data> Model for Box<dyn Model<Data = D>> {
     }
     fn sum_losses(&self, x: &[f64], data: &D, records: Records<'_>) -> f64 {
         (**self).sum_losses(x, data, records)
+    }
+    fn evaluate(&self, x: &[f64], data: &D, records: Records<'_>, sum: &mut [f64]) -> f64 {
+        (**self).evaluate(x, data, records, sum)
     }
 }

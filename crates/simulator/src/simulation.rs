@@ -248,7 +248,8 @@ impl<M: Model, P: Protection> Simulation<M, P> {
             let gradient = gate.measure(node.model().as_slice()).gradient;
             node.direction().as_slice().iter().zip(gradient.as_slice()).map(|(v, g)| v - g).collect()
         };
-        let errors: Vec<Vec<f64>> = self.nodes.par_iter().zip(&self.gates).map(|(node, gate)| error((&**node, gate))).collect();
+        let errors: Vec<Vec<f64>> =
+            self.nodes.par_iter().zip(&self.gates).map(|(node, gate)| error((&**node, gate))).collect();
         let direction = mean(self.nodes.iter().map(|node| node.direction().as_slice()), d);
         let models: Vec<Vec<f64>> = self.models().map(<[f64]>::to_vec).collect();
         let movement = self.previous.as_ref().map_or(0.0, |previous| {

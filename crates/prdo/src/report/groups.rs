@@ -31,7 +31,7 @@ impl Spread {
         if self.deviation <= 0.0 || !self.deviation.is_finite() {
             return super::style::figure(self.mean);
         }
-        let places = (1.0 - self.deviation.log10().floor()).clamp(0.0, 12.0) as usize;
+        let places = (-self.deviation.log10().floor()).clamp(0.0, 12.0) as usize;
         if places > 7 || self.mean.abs() >= 1e6 {
             return format!("{:.2e} ± {:.0e}", self.mean, self.deviation);
         }

@@ -30,7 +30,8 @@ figure svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 .plot-back { fill: var(--ground); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; min-width: 50%; }
-th, td { text-align: right; padding: .3rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+table { font-size: .92rem; }
+th, td { text-align: right; padding: .3rem .55rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 th { color: var(--soft); font-weight: 600; font-size: .88rem; }
 tr.best td { font-weight: 650; color: var(--mark); }

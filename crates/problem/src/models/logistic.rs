@@ -77,6 +77,17 @@ impl Model for Logistic {
         self.add_regularizer(x, records.len() as f64, sum);
     }
 
+    fn evaluate(&self, x: &[f64], data: &Table, records: Records<'_>, sum: &mut [f64]) -> f64 {
+        let Records::Run(start, end) = records else {
+            self.add_gradients(x, data, records, sum);
+            return self.sum_losses(x, data, records);
+        };
+        let (rows, count) = (&data.features()[start * self.width..end * self.width], records.len() as f64);
+        let losses = kernels::evaluate_logistic(x, rows, &data.labels()[start..end], sum);
+        self.add_regularizer(x, count, sum);
+        losses + count * self.regularizer(x)
+    }
+
     fn sum_losses(&self, x: &[f64], data: &Table, records: Records<'_>) -> f64 {
         let regularizer = records.len() as f64 * self.regularizer(x);
         let Records::Run(start, end) = records else {

@@ -78,6 +78,11 @@ pub(crate) mod tests {
                 assert!((s - t).abs() < 1e-10 * (1.0 + t.abs()));
             }
             assert!((model.sum_losses(&x, data, records) - losses).abs() < 1e-10 * (1.0 + losses.abs()));
+            let mut both = vec![0.0; d];
+            assert!(
+                (model.evaluate(&x, data, records, &mut both) - losses).abs() < 1e-10 * (1.0 + losses.abs())
+            );
+            assert!(both.iter().zip(&total).all(|(s, t)| (s - t).abs() < 1e-10 * (1.0 + t.abs())));
         }
     }
 }
