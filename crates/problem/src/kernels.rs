@@ -44,41 +44,42 @@ dispatched!(
 );
 
 dispatched!(
-    /// Σ_r log(1 + exp(−y_r·a_rᵀx)).
-    sum_logistic_losses,
-    sum_logistic_losses_body,
-    (x: &[f64], rows: &[f64], labels: &[f64]) -> f64
-);
-
-dispatched!(
-    /// [`add_logistic_gradients`] and [`sum_logistic_losses`] in one pass over the rows.
+    /// [`add_logistic_gradients`], and Σ_r log(1 + exp(−y_r·a_rᵀx)), in one pass over the rows.
     evaluate_logistic,
     evaluate_logistic_body,
     (x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) -> f64
 );
 
-#[inline(always)]
-fn evaluate_logistic_body(x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) -> f64 {
-    let (mut slopes, mut losses) = ([0.0; BLOCK], [0.0; BLOCK]);
-    let mut total = 0.0;
-    for (rows, labels) in rows.chunks(BLOCK * x.len()).zip(labels.chunks(BLOCK)) {
-        let (slopes, losses) = (&mut slopes[..labels.len()], &mut losses[..labels.len()]);
-        margins(x, rows, labels, slopes);
-        for ((slope, loss), y) in slopes.iter_mut().zip(losses.iter_mut()).zip(labels) {
-            let margin = *slope;
-            let u = exp(-margin.abs());
-            // 1/(1 + e^m) for either sign of m, and log(1 + e^{−m}), from the one exponential.
-            *slope = -y * (if margin > 0.0 { u } else { 1.0 } / (1.0 + u));
-            *loss = (-margin).max(0.0) + ln_1p_of_unit(u);
+/// Calls `$body` with a width that the compiler knows, where there is a version for it: loops are then unrolled
+/// and `sum` stays in registers. The operations and their order are the same.
+macro_rules! at_known_width {
+    ($body:ident($x:ident, $rows:ident, $labels:ident, $sum:ident), $($width:literal)*) => {
+        match $x.len() {
+            $($width => {
+                let (mut x, mut sum) = ([0.0; $width], [0.0; $width]);
+                x.copy_from_slice($x);
+                sum.copy_from_slice($sum);
+                let result = $body(&x, $rows, $labels, &mut sum);
+                $sum.copy_from_slice(&sum);
+                result
+            })*
+            _ => $body($x, $rows, $labels, $sum),
         }
-        add_weighted_rows(rows, slopes, sum);
-        total += losses.iter().sum::<f64>();
-    }
-    total
+    };
 }
 
 #[inline(always)]
 fn add_logistic_gradients_body(x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) {
+    at_known_width!(gradients(x, rows, labels, sum), 4 8 12 16 20 24 28 32)
+}
+
+#[inline(always)]
+fn evaluate_logistic_body(x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) -> f64 {
+    at_known_width!(gradients_and_losses(x, rows, labels, sum), 4 8 12 16 20 24 28 32)
+}
+
+#[inline(always)]
+fn gradients(x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) {
     let mut slopes = [0.0; BLOCK];
     for (rows, labels) in rows.chunks(BLOCK * x.len()).zip(labels.chunks(BLOCK)) {
         let slopes = &mut slopes[..labels.len()];
@@ -91,16 +92,28 @@ fn add_logistic_gradients_body(x: &[f64], rows: &[f64], labels: &[f64], sum: &mu
 }
 
 #[inline(always)]
-fn sum_logistic_losses_body(x: &[f64], rows: &[f64], labels: &[f64]) -> f64 {
-    let mut block = [0.0; BLOCK];
-    let mut total = 0.0;
+fn gradients_and_losses(x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) -> f64 {
+    let (mut slopes, mut losses) = ([0.0; BLOCK], [0.0; BLOCK]);
+    // Eight running sums, joined at the end, so that adding losses does not wait for itself.
+    let mut totals = [0.0; 8];
     for (rows, labels) in rows.chunks(BLOCK * x.len()).zip(labels.chunks(BLOCK)) {
-        let block = &mut block[..labels.len()];
-        margins(x, rows, labels, block);
-        block.iter_mut().for_each(|m| *m = softplus(-*m));
-        total += block.iter().sum::<f64>();
+        let (slopes, losses) = (&mut slopes[..labels.len()], &mut losses[..labels.len()]);
+        margins(x, rows, labels, slopes);
+        for ((slope, loss), y) in slopes.iter_mut().zip(losses.iter_mut()).zip(labels) {
+            let margin = *slope;
+            let u = exp(-margin.abs());
+            // 1/(1 + e^m) for either sign of m, and log(1 + e^{−m}), from the one exponential.
+            *slope = -y * (if margin > 0.0 { u } else { 1.0 } / (1.0 + u));
+            *loss = (-margin).max(0.0) + ln_1p_of_unit(u);
+        }
+        add_weighted_rows(rows, slopes, sum);
+        for eight in losses.chunks(8) {
+            for (total, loss) in totals.iter_mut().zip(eight) {
+                *total += loss;
+            }
+        }
     }
-    total
+    totals.iter().sum()
 }
 
 /// y_r·a_rᵀx for each row.
@@ -121,7 +134,10 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
             sums[lane] += a[lane] * b[lane];
         }
     }
-    let tail: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    let mut tail = 0.0;
+    for (a, b) in a.remainder().iter().zip(b.remainder()) {
+        tail += a * b;
+    }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail
 }
 
@@ -140,7 +156,9 @@ fn add_weighted_rows(rows: &[f64], weights: &[f64], sum: &mut [f64]) {
     }
     let done = weights.len() / 4 * 4;
     for (row, w) in fours.remainder().chunks_exact(d).zip(&weights[done..]) {
-        sum.iter_mut().zip(row).for_each(|(s, a)| *s += w * a);
+        for (s, a) in sum.iter_mut().zip(row) {
+            *s += w * a;
+        }
     }
 }
 
@@ -230,14 +248,16 @@ mod tests {
             add_logistic_gradients(&x, &rows, &labels, &mut fast);
             add_logistic_gradients_body(&x, &rows, &labels, &mut plain);
             assert_eq!(fast, plain);
-            let losses =
-                (sum_logistic_losses(&x, &rows, &labels), sum_logistic_losses_body(&x, &rows, &labels));
-            assert_eq!(losses.0, losses.1);
             let (mut wide, mut narrow) = (vec![0.1; d], vec![0.1; d]);
             let both = evaluate_logistic(&x, &rows, &labels, &mut wide);
             assert_eq!(both, evaluate_logistic_body(&x, &rows, &labels, &mut narrow));
             assert_eq!(wide, narrow);
-            assert!((both / losses.0 - 1.0).abs() < 1e-13);
+            let losses: f64 = (0..n).map(|r| softplus(-labels[r] * dot(&rows[r * d..(r + 1) * d], &x))).sum();
+            assert!((both / losses - 1.0).abs() < 1e-13);
+            // A known width changes no bit.
+            let mut any = vec![0.1; d];
+            gradients(&x, &rows, &labels, &mut any);
+            assert_eq!(any, plain);
             assert!(wide.iter().zip(&fast).all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + b.abs())));
         }
     }

@@ -4,7 +4,7 @@
 //! from W: the gap 1 − λ of a large network is tiny, and as the smallest eigenvalue of L it keeps its digits.
 //! L has the all-ones vector in its kernel exactly; a row sum's defect (at most 1e-9) goes to the diagonal.
 
-use super::{Mixing, NetworkError, Parts, dense, lanczos};
+use super::{Mixing, NetworkError, Parts, circulant, dense, lanczos};
 
 /// By how much a row sum may differ from one.
 const ROW_SUM_TOLERANCE: f64 = 1e-9;
@@ -12,7 +12,8 @@ const ROW_SUM_TOLERANCE: f64 = 1e-9;
 const SYMMETRY_TOLERANCE: f64 = 1e-12;
 /// How far below zero the smallest eigenvalue may come out.
 const EIGENVALUE_TOLERANCE: f64 = 1e-9;
-/// Up to this size all of the matrix is reduced; above it Lanczos looks for the ends of the spectrum.
+/// Up to this size all of the matrix is reduced; above it circulant matrices have a closed form, and Lanczos
+/// looks for the ends of the other spectra.
 const DENSE_NODES: usize = 600;
 
 /// The eigenvalues of a mixing matrix that the theory speaks of.
@@ -126,7 +127,10 @@ impl Mixing {
                 spectral_gap: 1.0,
             };
         }
-        let ends = if nodes <= DENSE_NODES { dense::extremes(self) } else { lanczos::extremes(self) };
+        let ends = match nodes <= DENSE_NODES {
+            true => dense::extremes(self),
+            false => circulant::extremes(self).unwrap_or_else(|| lanczos::extremes(self)),
+        };
         let lambda = 1.0 - ends.smallest;
         let smallest = (1.0 - ends.largest).min(lambda);
         Spectrum {

@@ -11,6 +11,7 @@
 
 mod chance;
 mod check;
+mod circulant;
 mod dense;
 mod error;
 mod families;

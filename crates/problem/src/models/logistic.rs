@@ -66,37 +66,44 @@ impl Model for Logistic {
                 let rows = &data.features()[start * self.width..end * self.width];
                 kernels::add_logistic_gradients(x, rows, &data.labels()[start..end], sum);
             }
-            Records::List(list) => {
-                for r in list.iter().map(|r| *r as usize) {
-                    let (a, y) = (data.row(r), data.label(r));
-                    let slope = kernels::logistic_slope(y * kernels::dot(a, x), y);
-                    sum.iter_mut().zip(a).for_each(|(s, a)| *s += slope * a);
-                }
-            }
+            Records::List(list) => gathered(data, list, |rows, labels| {
+                kernels::add_logistic_gradients(x, rows, labels, sum);
+            }),
         }
         self.add_regularizer(x, records.len() as f64, sum);
     }
 
     fn evaluate(&self, x: &[f64], data: &Table, records: Records<'_>, sum: &mut [f64]) -> f64 {
-        let Records::Run(start, end) = records else {
-            self.add_gradients(x, data, records, sum);
-            return self.sum_losses(x, data, records);
-        };
-        let (rows, count) = (&data.features()[start * self.width..end * self.width], records.len() as f64);
-        let losses = kernels::evaluate_logistic(x, rows, &data.labels()[start..end], sum);
+        let count = records.len() as f64;
+        let mut losses = 0.0;
+        match records {
+            Records::Run(start, end) => {
+                let rows = &data.features()[start * self.width..end * self.width];
+                losses = kernels::evaluate_logistic(x, rows, &data.labels()[start..end], sum);
+            }
+            Records::List(list) => gathered(data, list, |rows, labels| {
+                losses += kernels::evaluate_logistic(x, rows, labels, sum);
+            }),
+        }
         self.add_regularizer(x, count, sum);
         losses + count * self.regularizer(x)
     }
+}
 
-    fn sum_losses(&self, x: &[f64], data: &Table, records: Records<'_>) -> f64 {
-        let regularizer = records.len() as f64 * self.regularizer(x);
-        let Records::Run(start, end) = records else {
-            let mut sum = 0.0;
-            records.each(|r| sum += kernels::softplus(-data.label(r) * kernels::dot(data.row(r), x)));
-            return sum + regularizer;
-        };
-        let rows = &data.features()[start * self.width..end * self.width];
-        kernels::sum_logistic_losses(x, rows, &data.labels()[start..end]) + regularizer
+/// Calls `work` with the listed records copied side by side, some at a time: reading far-apart records first lets
+/// their cache misses overlap, and the kernels then run on rows that lie together.
+fn gathered(data: &Table, list: &[u32], mut work: impl FnMut(&[f64], &[f64])) {
+    let width = data.width();
+    let group = (16_384 / width.max(1)).clamp(4, 256);
+    let (mut rows, mut labels) = (Vec::with_capacity(group.min(list.len()) * width), Vec::new());
+    for group in list.chunks(group) {
+        rows.clear();
+        labels.clear();
+        for r in group {
+            rows.extend_from_slice(data.row(*r as usize));
+            labels.push(data.label(*r as usize));
+        }
+        work(&rows, &labels);
     }
 }
 
