@@ -1,7 +1,8 @@
 //! The inner loops of linear models, compiled for several instruction sets and chosen at run time.
 //!
-//! Every version executes the same additions and multiplications in the same order (no fused multiply-add),
-//! so all give the same bits: a run is reproducible from one machine to the next. This is the only file in
+//! Every version executes the same additions and fused multiply-adds in the same order, so all give the same
+//! bits: a run is reproducible from one machine to the next. (Where there is no fused multiply-add instruction,
+//! which no processor of the last ten years lacks, the library's exact one is slow and gives the same bits too.) This is the only file in
 //! the project with `unsafe` in it: calling a function compiled for a detected instruction set.
 #![allow(unsafe_code)]
 
@@ -15,18 +16,19 @@ macro_rules! dispatched {
         pub(crate) fn $name($($arg: $ty),*) $(-> $ret)? {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+                #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
                 fn wide($($arg: $ty),*) $(-> $ret)? { $body($($arg),*) }
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,fma")]
                 fn medium($($arg: $ty),*) $(-> $ret)? { $body($($arg),*) }
                 if is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("fma")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
                 {
                     // SAFETY: the instruction set was just detected.
                     return unsafe { wide($($arg),*) };
                 }
-                if is_x86_feature_detected!("avx2") {
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                     // SAFETY: the instruction set was just detected.
                     return unsafe { medium($($arg),*) };
                 }
@@ -49,6 +51,85 @@ dispatched!(
     evaluate_logistic_body,
     (x: &[f64], rows: &[f64], labels: &[f64], sum: &mut [f64]) -> f64
 );
+
+dispatched!(
+    /// aᵀx.
+    margin,
+    dot,
+    (a: &[f64], x: &[f64]) -> f64
+);
+
+dispatched!(
+    /// log(1 + exp(−y·aᵀx)).
+    logistic_loss,
+    logistic_loss_body,
+    (x: &[f64], a: &[f64], y: f64) -> f64
+);
+
+dispatched!(
+    /// Writes −y/(1 + exp(y·aᵀx))·a over `gradient`.
+    logistic_gradient,
+    logistic_gradient_body,
+    (x: &[f64], a: &[f64], y: f64, gradient: &mut [f64])
+);
+
+dispatched!(
+    /// Scores w_kᵀa + c_k less their largest, one a class, for x = (w_0, c_0, w_1, c_1, …).
+    softmax_scores,
+    softmax_scores_body,
+    (x: &[f64], a: &[f64], scores: &mut [f64])
+);
+
+dispatched!(
+    /// Writes (p_k − [k = y])·(a, 1) over each class's part of `gradient`; `scores` is scratch, one a class.
+    softmax_gradient,
+    softmax_gradient_body,
+    (x: &[f64], a: &[f64], y: usize, scores: &mut [f64], gradient: &mut [f64])
+);
+
+#[inline(always)]
+fn logistic_loss_body(x: &[f64], a: &[f64], y: f64) -> f64 {
+    softplus(-y * dot(a, x))
+}
+
+#[inline(always)]
+fn logistic_gradient_body(x: &[f64], a: &[f64], y: f64, gradient: &mut [f64]) {
+    let slope = logistic_slope(y * dot(a, x), y);
+    for (g, a) in gradient.iter_mut().zip(a) {
+        *g = slope * a;
+    }
+}
+
+#[inline(always)]
+fn softmax_scores_body(x: &[f64], a: &[f64], scores: &mut [f64]) {
+    let width = a.len();
+    let mut largest = f64::NEG_INFINITY;
+    for (class, score) in x.chunks_exact(width + 1).zip(scores.iter_mut()) {
+        *score = dot(&class[..width], a) + class[width];
+        largest = largest.max(*score);
+    }
+    for score in scores.iter_mut() {
+        *score -= largest;
+    }
+}
+
+#[inline(always)]
+fn softmax_gradient_body(x: &[f64], a: &[f64], y: usize, scores: &mut [f64], gradient: &mut [f64]) {
+    let width = a.len();
+    softmax_scores_body(x, a, scores);
+    let mut total = 0.0;
+    for score in scores.iter_mut() {
+        *score = exp(*score);
+        total += *score;
+    }
+    for (k, (class, p)) in gradient.chunks_exact_mut(width + 1).zip(scores.iter()).enumerate() {
+        let slope = p / total - if k == y { 1.0 } else { 0.0 };
+        for (g, a) in class.iter_mut().zip(a) {
+            *g = slope * a;
+        }
+        class[width] = slope;
+    }
+}
 
 /// Calls `$body` with a width that the compiler knows, where there is a version for it: loops are then unrolled
 /// and `sum` stays in registers. The operations and their order are the same.
@@ -126,17 +207,17 @@ fn margins(x: &[f64], rows: &[f64], labels: &[f64], out: &mut [f64]) {
 
 /// aᵀb in four running sums.
 #[inline(always)]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (mut a, mut b) = (a.chunks_exact(4), b.chunks_exact(4));
     for (a, b) in (&mut a).zip(&mut b) {
         for lane in 0..4 {
-            sums[lane] += a[lane] * b[lane];
+            sums[lane] = a[lane].mul_add(b[lane], sums[lane]);
         }
     }
     let mut tail = 0.0;
     for (a, b) in a.remainder().iter().zip(b.remainder()) {
-        tail += a * b;
+        tail = a.mul_add(*b, tail);
     }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])) + tail
 }
@@ -151,26 +232,26 @@ fn add_weighted_rows(rows: &[f64], weights: &[f64], sum: &mut [f64]) {
         let (b, rest) = rest.split_at(d);
         let (c, e) = rest.split_at(d);
         for ((((s, a), b), c), e) in sum.iter_mut().zip(a).zip(b).zip(c).zip(e) {
-            *s += (w[0] * a + w[1] * b) + (w[2] * c + w[3] * e);
+            *s += w[0].mul_add(*a, w[1] * b) + w[2].mul_add(*c, w[3] * e);
         }
     }
     let done = weights.len() / 4 * 4;
     for (row, w) in fours.remainder().chunks_exact(d).zip(&weights[done..]) {
         for (s, a) in sum.iter_mut().zip(row) {
-            *s += w * a;
+            *s = w.mul_add(*a, *s);
         }
     }
 }
 
 /// −y/(1 + e^m) for a margin m: the logistic loss's derivative in aᵀx.
 #[inline(always)]
-pub(crate) fn logistic_slope(margin: f64, y: f64) -> f64 {
+fn logistic_slope(margin: f64, y: f64) -> f64 {
     -y / (1.0 + exp(margin))
 }
 
 /// log(1 + e^t) = max(t, 0) + log(1 + e^{−|t|}).
 #[inline(always)]
-pub(crate) fn softplus(t: f64) -> f64 {
+fn softplus(t: f64) -> f64 {
     t.max(0.0) + ln_1p_of_unit(exp(-t.abs()))
 }
 
@@ -179,10 +260,10 @@ pub(crate) fn softplus(t: f64) -> f64 {
 fn ln_1p_of_unit(u: f64) -> f64 {
     let s = u / (2.0 + u);
     let s2 = s * s;
-    let mut series = 0.0;
+    let mut series = 0.0_f64;
     let mut k = 35.0;
     while k >= 1.0 {
-        series = series * s2 + 1.0 / k;
+        series = series.mul_add(s2, 1.0 / k);
         k -= 2.0;
     }
     2.0 * s * series
@@ -191,17 +272,17 @@ fn ln_1p_of_unit(u: f64) -> f64 {
 /// e^t to about two units in the last place, without branches or calls, so that loops over it vectorise.
 /// Saturates at e^±708; NaN stays NaN.
 #[inline(always)]
-pub(crate) fn exp(t: f64) -> f64 {
+fn exp(t: f64) -> f64 {
     // 1.5·2⁵²: adding it puts round(t·log2 e) into the low bits of the mantissa.
     const MAGIC: f64 = 6_755_399_441_055_744.0;
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     let t = t.clamp(-708.0, 708.0);
-    let shifted = t * std::f64::consts::LOG2_E + MAGIC;
+    let shifted = t.mul_add(std::f64::consts::LOG2_E, MAGIC);
     let k = shifted - MAGIC;
-    let r = (t - k * LN2_HIGH) - k * LN2_LOW;
+    let r = k.mul_add(-LN2_LOW, k.mul_add(-LN2_HIGH, t));
     // Taylor's series of e^r on |r| ≤ ln2/2; the remainder after r¹³ is below 5e-18.
-    let mut p = 1.0 / 6_227_020_800.0;
+    let mut p = 1.0_f64 / 6_227_020_800.0;
     for c in [
         1.0 / 479_001_600.0,
         1.0 / 39_916_800.0,
@@ -217,7 +298,7 @@ pub(crate) fn exp(t: f64) -> f64 {
         1.0,
         1.0,
     ] {
-        p = p * r + c;
+        p = p.mul_add(r, c);
     }
     p * f64::from_bits((shifted.to_bits().wrapping_add(1023)) << 52)
 }

@@ -46,18 +46,16 @@ impl Model for Logistic {
     }
 
     fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
-        kernels::softplus(-data.label(record) * kernels::dot(data.row(record), x)) + self.regularizer(x)
+        kernels::logistic_loss(x, data.row(record), data.label(record)) + self.regularizer(x)
     }
 
     fn gradient(&self, x: &[f64], data: &Table, record: usize, gradient: &mut [f64]) {
-        let (a, y) = (data.row(record), data.label(record));
-        let slope = kernels::logistic_slope(y * kernels::dot(a, x), y);
-        gradient.iter_mut().zip(a).for_each(|(g, a)| *g = slope * a);
+        kernels::logistic_gradient(x, data.row(record), data.label(record), gradient);
         self.add_regularizer(x, 1.0, gradient);
     }
 
     fn correct(&self, x: &[f64], data: &Table, record: usize) -> Option<bool> {
-        Some(data.label(record) * kernels::dot(data.row(record), x) > 0.0)
+        Some(data.label(record) * kernels::margin(data.row(record), x) > 0.0)
     }
 
     fn add_gradients(&self, x: &[f64], data: &Table, records: Records<'_>, sum: &mut [f64]) {

@@ -2,7 +2,7 @@
 
 use super::{ModelError, non_negative};
 use crate::data::Table;
-use crate::kernels::{dot, exp};
+use crate::kernels;
 use prdo_privacy::Model;
 
 /// ℓ(x; a, y) = −log p_y + ρ/2·‖x‖², p = softmax of one score w_kᵀa + c_k a class. x holds, class after class,
@@ -28,10 +28,8 @@ impl Softmax {
 
     /// Scores less their largest: exponentials of these cannot overflow.
     fn scores(&self, x: &[f64], a: &[f64]) -> Vec<f64> {
-        let score = |class: &[f64]| dot(&class[..self.width], a) + class[self.width];
-        let mut scores: Vec<f64> = x.chunks_exact(self.width + 1).map(score).collect();
-        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        scores.iter_mut().for_each(|s| *s -= largest);
+        let mut scores = vec![0.0; self.classes];
+        kernels::softmax_scores(x, a, &mut scores);
         scores
     }
 }
@@ -54,21 +52,15 @@ impl Model for Softmax {
 
     fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
         let scores = self.scores(x, data.row(record));
-        let total: f64 = scores.iter().map(|s| exp(*s)).sum();
+        let total: f64 = scores.iter().map(|s| s.exp()).sum();
         let own = scores.get(data.label(record) as usize).copied().unwrap_or(f64::NAN);
-        total.ln() - own + 0.5 * self.regularization * dot(x, x)
+        total.ln() - own + 0.5 * self.regularization * kernels::margin(x, x)
     }
 
     fn gradient(&self, x: &[f64], data: &Table, record: usize, gradient: &mut [f64]) {
+        let mut scratch = vec![0.0; self.classes];
         let (a, y) = (data.row(record), data.label(record) as usize);
-        let mut p = self.scores(x, a);
-        p.iter_mut().for_each(|s| *s = exp(*s));
-        let total: f64 = p.iter().sum();
-        for (k, (class, p)) in gradient.chunks_exact_mut(self.width + 1).zip(p).enumerate() {
-            let slope = p / total - if k == y { 1.0 } else { 0.0 };
-            class[..self.width].iter_mut().zip(a).for_each(|(g, a)| *g = slope * a);
-            class[self.width] = slope;
-        }
+        kernels::softmax_gradient(x, a, y, &mut scratch, gradient);
         if self.regularization > 0.0 {
             gradient.iter_mut().zip(x).for_each(|(g, x)| *g += self.regularization * x);
         }
