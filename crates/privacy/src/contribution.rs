@@ -1,7 +1,7 @@
 //! One record's clipped contribution to a query, added to an exact sum.
 
+use crate::answer::Diagnostics;
 use crate::clip::{self, Clip};
-use crate::gate::Diagnostics;
 use crate::grid::Grid;
 use crate::model::Model;
 use crate::protection::Protection;

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod answer;
 pub mod clip;
 mod contribution;
 pub mod gate;
@@ -31,8 +32,9 @@ pub mod shard;
 pub mod start;
 pub mod streams;
 
+pub use answer::{Answer, Diagnostics, GateError};
 pub use clip::Clip;
-pub use gate::{Answer, Diagnostics, Gate, GateError, OpenRules, PrivateRules};
+pub use gate::{Gate, OpenRules, PrivateRules};
 pub use ledger::{Ledger, LedgerError};
 pub use measure::Measurement;
 pub use model::{Data, Model, Records};

@@ -1,6 +1,7 @@
 //! The two kinds of released value: protected by noise, or exposed.
 
-use crate::gate::{Answer, Gate, GateError, OpenRules, PrivateRules};
+use crate::answer::{Answer, GateError};
+use crate::gate::{Gate, OpenRules, PrivateRules};
 use crate::model::Model;
 use crate::query::Query;
 use prdo_accounting::History;

@@ -1,6 +1,7 @@
 //! Reports: self-contained HTML pages with plots, the network's picture, the settings and a privacy statement.
 
 mod comparison;
+mod comparison_file;
 mod groups;
 mod network;
 mod page;
