@@ -145,7 +145,7 @@ pub struct GraphArgs {
     #[arg(long, value_name = "W")]
     pub weights: Option<String>,
     /// Replace W by (I+W)/2, or not; default: true unless the weights are the paper's.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub lazy: Option<bool>,
     /// Edge probability of erdos-renyi.
     #[arg(long, value_name = "P")]

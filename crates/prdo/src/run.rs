@@ -167,6 +167,10 @@ impl<M: Model + 'static> Run<M> {
         if self.rounds == 0 {
             return Err(RunError::range("rounds", 0, "at least 1"));
         }
+        if self.privacy.is_some() && self.batch.is_some() && self.sampling != Sampling::Poisson {
+            let allowed = "Poisson in a private run: the accounting rests on it";
+            return Err(RunError::range("batch.sampling", format!("{:?}", self.sampling), allowed));
+        }
         let spectrum = self.mixing.check(self.allow_indefinite)?;
         let least = self.records.iter().map(Data::len).min().unwrap_or(0);
         if let Some(node) = self.records.iter().position(Data::is_empty) {

@@ -175,7 +175,7 @@ fn bad_files_and_arguments() {
     refused(&desk, "report absent", &["absent", "not a folder"]);
     refused(&desk, "report empty-folder", &["empty-folder"]);
     refused(&desk, "graph blob --nodes 4", &["blob", "ring"]);
-    refused(&desk, "graph ring", &["graph.nodes is missing"]);
+    refused(&desk, "graph ring", &["graph.nodes is missing", "add --nodes"]);
     refused(&desk, "graph ring --nodes 3 --picture x.gif", &["x.gif", ".svg or .png"]);
     refused(&desk, "reproduce figure-9", &["figure-9"]);
     refused(&desk, "dance", &["dance"]);

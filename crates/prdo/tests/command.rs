@@ -133,6 +133,9 @@ fn the_demo_is_private_and_ends_with_what_to_try_next() {
     let html = desk.read("demo/report.html");
     desk.prdo("report demo").done();
     assert_eq!(desk.read("demo/report.html"), html, "the report can be rebuilt from the files");
+    let table = desk.read("demo/table.csv");
+    let columns: Vec<usize> = table.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.iter().all(|n| *n == columns[0]), "{columns:?}");
 }
 
 #[test]
@@ -175,7 +178,10 @@ fn every_example_is_a_valid_run_file() {
     let names: Vec<&str> =
         list.lines().take_while(|l| !l.is_empty()).map(|l| l.split_whitespace().next().unwrap()).collect();
     assert!(names.len() >= 5);
-    desk.write("my-data.csv", "label,a,b\n".to_string() + &"1,0.5,0.1\n0,0.2,0.9\n".repeat(100));
+    desk.write(
+        "my-data.csv",
+        "node,label,a,b\n".to_string() + &"A,1,0.5,0.1\nB,0,0.2,0.9\nC,1,0.3,0.3\n".repeat(100),
+    );
     for name in names {
         desk.write("example.toml", desk.prdo(&format!("example {name}")).done().stdout);
         let verb = if name == "compare" { "compare" } else { "run" };
@@ -200,7 +206,7 @@ fn graph_reports_the_spectrum_and_the_assumption() {
         assert_eq!(ring[key], true, "{key}");
     }
     assert!((ring["spectral_gap"].as_f64().unwrap() + ring["lambda"].as_f64().unwrap() - 1.0).abs() < 1e-12);
-    let plain = desk.prdo("graph ring --nodes 8 --weights metropolis --lazy false --json").json();
+    let plain = desk.prdo("graph ring --nodes 8 --weights metropolis --lazy=false --json").json();
     assert_eq!(plain["positive_semidefinite"], false);
     desk.write("edges.txt", "0 1\n1 2\n2 3\n3 0\n0 2\n");
     assert_eq!(desk.prdo("graph edges.txt --json").json()["edges"], 5);
@@ -267,6 +273,41 @@ fn own_files_of_every_kind_are_read_and_relative_paths_start_at_the_run_file() {
     // The resolved run file works from anywhere.
     desk.prdo("run column/run.toml --out column-again").done();
     assert_eq!(desk.bytes("column/model.safetensors"), desk.bytes("column-again/model.safetensors"));
+}
+
+#[test]
+fn a_table_of_named_hospitals_stays_with_its_hospitals_and_a_useless_model_is_called_so() {
+    let desk = Desk::new();
+    let mut csv = String::from("hospital,age,pressure,outcome\n");
+    for r in 0..300 {
+        let (age, pressure) = ((r * 7 % 90) as f64, 100.0 + (r * 11 % 60) as f64);
+        let outcome = if age + pressure > 175.0 { "yes" } else { "no" };
+        csv += &format!("{},{age},{pressure},{outcome}\n", ["St Mary", "Lakeside", "North"][r % 3]);
+    }
+    desk.write("my-data.csv", csv);
+    let example = desk.prdo("example csv").done().stdout.replace("label = \"label\"", "label = \"outcome\"");
+    desk.write("first.toml", &example);
+    let refused = desk.prdo("run first.toml --out no");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("node = ") && refused.stderr.contains("St Mary"), "{}", refused.stderr);
+
+    desk.write("raw.toml", example.replace("# node = \"hospital\"", "node = \"hospital\""));
+    let raw = desk.prdo("run raw.toml --out raw").done();
+    assert!(raw.stderr.contains("held by 3 nodes"), "{}", raw.stderr);
+    assert!(raw.stderr.contains("warning: the model did not learn"), "{}", raw.stderr);
+    let report = desk.read("raw/report.html");
+    assert!(report.contains("the model did not learn") && report.contains(">yes<"));
+    assert!(desk.read("raw/run.toml").contains("intercept = true"));
+
+    // Dealing the records out anew is said, a third label is named, and so is a wrong number of nodes.
+    let shuffled = desk.prdo("run raw.toml --out shuffled --set partition.kind=iid").done();
+    assert!(shuffled.stderr.contains("node column is not used"), "{}", shuffled.stderr);
+    let wrong = desk.prdo("run raw.toml --out no --set graph.nodes=4");
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("speaks of 3 nodes"), "{}", wrong.stderr);
+    let maybe = desk.read("my-data.csv") + "North,50,120,maybe\n";
+    desk.write("my-data.csv", maybe);
+    let third = desk.prdo("run raw.toml --out no");
+    assert!(third.code == Some(2) && third.stderr.contains("maybe, no, yes"), "{}", third.stderr);
 }
 
 #[test]

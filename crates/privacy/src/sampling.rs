@@ -25,7 +25,9 @@ pub struct Batches {
 
 /// A batch size that does not fit the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("batch.{field} = {value} is not allowed: it must be from 1 to the node's {slots} slots")]
+#[error(
+    "batch.{field} = {value} is not allowed: it must be from 1 to {slots}, the records (slots) of the node"
+)]
 pub struct SamplingError {
     /// `first` or `size`.
     pub field: &'static str,
@@ -46,7 +48,7 @@ impl Batches {
     /// # Errors
     /// A size outside 1..=slots.
     pub fn check(&self, slots: usize) -> Result<(), SamplingError> {
-        for (field, value) in [("first", self.first), ("size", self.later)] {
+        for (field, value) in [("size", self.later), ("first", self.first)] {
             if value == 0 || value > slots {
                 return Err(SamplingError { field, value, slots });
             }

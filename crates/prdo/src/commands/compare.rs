@@ -165,13 +165,14 @@ pub fn print(comparison: &Comparison, out: &OutArgs, folder: &Folder) {
     print_table(&head, &rows);
     say("");
     say(&comparison.verdict());
+    say("Late gradient norm: mean over the last fifth of the rounds. Seeded simulation: not private.");
     say(&format!("report: {}", folder.path().join("report.html").display()));
 }
 
 /// A table in plain text, numbers to the right.
 pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
     let width = |k: usize| {
-        let cells = rows.iter().map(|row| row[k].chars().count());
+        let cells = rows.iter().filter_map(|row| Some(row.get(k)?.chars().count()));
         cells.chain([head[k].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();

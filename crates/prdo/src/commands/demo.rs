@@ -36,7 +36,7 @@ pub fn run(args: &OutArgs) -> Result<(), Failure> {
     if !args.json {
         if let Some(g) = comparison.cells.iter().find_map(|cell| cell.guarantee) {
             say(&format!(
-                "privacy spent by every method: ε ≤ {:.3} at δ = {:e} for every record (seeded simulation: not private)",
+                "privacy spent by every method: ε ≤ {:.3} at δ = {:e} for every record",
                 g.epsilon, g.delta
             ));
         }

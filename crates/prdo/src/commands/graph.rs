@@ -10,7 +10,12 @@ use prdo::report::network_figure;
 use serde_json::json;
 
 pub fn run(args: &GraphArgs) -> Result<(), Failure> {
-    let wiring = wiring(&document(args)?, None)?;
+    let wiring = wiring(&document(args)?, None).map_err(|mut e| {
+        // There is no run file here: show the message, not a place in one.
+        e.place = None;
+        e.help = (args.nodes.is_none()).then(|| "add --nodes N".to_string());
+        e
+    })?;
     // λ is shown even where W is indefinite; that condition is then reported as failing.
     let spectrum = wiring.mixing.check(true).map_err(|e| Failure::Input(format!("graph: {e}")))?;
     let psd = match wiring.mixing.check(false) {
@@ -65,6 +70,7 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
         "λ = {:.12} (± {:.0e}), spectral gap {:.6e}",
         spectrum.lambda, spectrum.lambda_error, spectrum.spectral_gap
     ));
+    say("symmetric: yes · non-negative: yes · doubly stochastic: yes · connected: yes");
     say(&format!("smallest eigenvalue {:.6e}: W {verdict}", spectrum.smallest));
     if !psd {
         say("add --lazy to use (I+W)/2, which is positive semidefinite");

@@ -115,7 +115,24 @@ fn announce(built: &Built) {
         "{} nodes, {} links, λ = {:.6}; {} parameters; {} rounds; {privacy}",
         facts.nodes, facts.links, facts.spectrum.lambda, facts.parameters, built.prepared.schedule.rounds
     ));
+    if let Some(g) = built.prepared.guarantee {
+        let least = facts.least_records;
+        tell(&format!("smallest node: {least} records, each drawn with probability {:.3} a round", g.rate));
+    }
     tell("seeded simulation: not private against anyone who knows the seed");
+}
+
+/// What should worry whoever looks at these figures.
+fn worries(rows: &[Row]) -> Option<String> {
+    let (first, last) = (rows.first()?, rows.last()?);
+    (last.round > 0 && last.loss >= first.loss).then(|| {
+        format!(
+            "the model did not learn: its loss is {:.3} after {} rounds and was {:.3} at the start; the noise or the \
+             features' scale dominates. Centre and scale the features by limits you know (to about -1 … 1), or use \
+             fewer rounds, a smaller step size, more records or a larger ε",
+            last.loss, last.round, first.loss
+        )
+    })
 }
 
 /// Writes metrics and checkpoints while training goes on, and stops it on Ctrl-C.
@@ -243,6 +260,9 @@ fn finish(
         .map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
     folder.write("model.safetensors", &models)?;
     let summary = summary(document, built, rows, elapsed);
+    if let Some(worry) = worries(rows) {
+        tell(&format!("warning: {worry}"));
+    }
     folder.write("summary.json", format!("{summary:#}\n").as_bytes())?;
     let html = prdo::report::from_folder(folder.path()).map_err(Failure::Work)?;
     folder.write("report.html", html.as_bytes())?;
@@ -290,7 +310,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "gradient_evaluations": last.map(|r| r.gradient_evaluations),
         "non_finite_records": training.non_finite(),
         "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
-        "warnings": built.warnings,
+        "class_names": built.class_names,
+        "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
         "seconds": elapsed.as_secs_f64(),
     })
 }

@@ -34,6 +34,8 @@ pub struct Built {
     pub model: String,
     /// How many held-out records there are.
     pub test_records: usize,
+    /// The classes' names, where labels are names.
+    pub class_names: Option<Vec<String>>,
     /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
     /// The model and the records set aside for tuning.
@@ -66,7 +68,8 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     let (method, settings) = method(document, &mut warnings)?;
     let class_counts = class_counts(&holdings);
     let fingerprint = fingerprint(document, &holdings, &wiring);
-    let Holdings { nodes, held_out, validation, title, .. } = holdings;
+    let Holdings { nodes, held_out, validation, title, class_names, warnings: thoughts, .. } = holdings;
+    warnings.extend(thoughts);
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
     let test_records = held_out.as_ref().map_or(0, Table::len);
 
@@ -88,6 +91,12 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     let clip = clip(document, method, &settings, privacy.is_some())?;
     if let Some((gradient, difference)) = clip {
         run = run.clip(gradient, difference);
+        if method.card().differences && settings.gamma < 1.0 && difference >= gradient {
+            warnings.push(format!(
+                "clip.difference = {difference} is not below clip.gradient = {gradient}: prdo then needs at least as \
+                 much noise as Exact Diffusion; try a much smaller one"
+            ));
+        }
     }
     if let Some(privacy) = privacy {
         run = run.private(privacy);
@@ -104,6 +113,7 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         data: title,
         model: kind,
         test_records,
+        class_names,
         class_counts,
         validation,
         warnings,

@@ -17,6 +17,10 @@ pub struct Holdings {
     pub width: usize,
     /// Number of classes, if labels are classes (2 for ±1).
     pub classes: Option<usize>,
+    /// The classes' names, where labels are names.
+    pub class_names: Option<Vec<String>>,
+    /// What should be thought about.
+    pub warnings: Vec<String>,
     /// What the data is, in words.
     pub title: String,
 }
@@ -50,7 +54,7 @@ fn redistribute(document: &Document, holdings: Holdings) -> Result<Holdings, Con
     let nodes = holdings.nodes.len();
     let dataset = Dataset::from(Table::concat(&holdings.nodes).map_err(at)?);
     let (partition, how) = partition(document, &dataset, nodes)?;
-    let title = format!("{}, {how}", holdings.title);
+    let title = format!("{}, {how} the nodes", holdings.title);
     Ok(Holdings { nodes: partition.into_tables(dataset.table), title, ..holdings })
 }
 
@@ -79,10 +83,31 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
             "features" => "data.features",
             _ => "data.source",
         },
+        DataError::MissingColumn { wanted, .. } => {
+            let named = |path| document.text(path).is_some_and(|name| wanted.contains(&name));
+            let listed = |name: &String| wanted.contains(name.as_str());
+            match () {
+                () if named("data.label") => "data.label",
+                () if named("data.node") => "data.node",
+                () if document.texts("data.features").is_some_and(|list| list.iter().any(listed)) => {
+                    "data.features"
+                }
+                () => "data.path",
+            }
+        }
         _ if document.has("data.path") => "data.path",
         _ => "data.source",
     };
-    document.error(field, format!("data: {error}"))
+    let message = format!("data: {error}");
+    let not_numeric = message.contains("finite numbers") && message.contains("column");
+    let error = document.error(field, message);
+    match not_numeric {
+        true => error.help(
+            "if the column says who holds a record, write node = \"its name\" under [data]; to leave it out, list \
+             the columns to learn from: features = [\"a\", \"b\"]",
+        ),
+        false => error,
+    }
 }
 
 fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings, DataError> {
@@ -104,6 +129,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 .map(|n| data::generate::logistic_held_out(n, d, heterogeneity, nodes, seed))
                 .transpose()?,
             validation: None,
+            class_names: None,
+            warnings: Vec::new(),
             width: d,
             classes: Some(2),
             title: title(&format!("generated logistic data, {d} features, heterogeneity {heterogeneity}")),
@@ -117,6 +144,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                     .map(|n| data::generate::blobs_held_out(n, d, classes, spread, seed))
                     .transpose()?,
                 validation: None,
+                class_names: None,
+                warnings: Vec::new(),
                 width: d,
                 classes: Some(classes),
                 title: title(&format!("generated blobs of spread {spread}, {classes} classes, {d} features")),
@@ -126,6 +155,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
             nodes: data::generate::quadratic(nodes, records, d, heterogeneity, seed)?,
             held_out: None,
             validation: None,
+            class_names: None,
+            warnings: Vec::new(),
             width: d,
             classes: None,
             title: title(&format!("generated quadratic targets in {d} dimensions")),
@@ -136,6 +167,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 nodes: data::generate::coefficients(nodes, records, bound, seed)?,
                 held_out: None,
                 validation: None,
+                class_names: None,
+                warnings: Vec::new(),
                 width: 1,
                 classes: None,
                 title: title(&format!("generated coefficients within ±{bound}")),
@@ -189,22 +222,48 @@ fn from_dataset(
     let relabel = |table: Table| -> Result<(Table, usize), DataError> {
         if binary { Ok((data::binary_labels(table)?, 2)) } else { data::class_labels(table, classes) }
     };
+    if let Some(names) = dataset.class_names.as_ref().filter(|names| binary && names.len() != 2) {
+        let message =
+            format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
+        return Err(document.error("data.path", message).help("\"softmax\" takes any number of classes"));
+    }
+    let intercept = binary && document.flag("model.intercept").unwrap_or(true);
+    let with_intercept = |table: Table| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
-    dataset.table = table;
+    dataset.table = with_intercept(table);
+    let class_names = dataset.class_names.clone();
     let file = document.text("data.path").unwrap_or_else(|| "UCI digits".into());
 
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
-        held_out = Some(read_test(document, &path, width, binary, classes)?);
+        held_out = Some(with_intercept(read_test(document, &path, width, binary, classes)?));
     } else if file_has_test_images(document) && !document.has("data.test") {
         let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
         let test = read(document, &path, "data.path", "t10k")?.table;
-        held_out = Some(relabel(test).map_err(at)?.0);
+        held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
+    let mut warnings = Vec::new();
     let (partition, how) = partition(document, &dataset, nodes)?;
+    if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
+        warnings.push(
+            "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
+             \"column\", to let the file say who holds what)"
+                .to_string(),
+        );
+    }
     let tables = partition.into_tables(dataset.table);
-    let title = format!("{file}, {records} records of {width} features, {how} over {nodes} nodes");
-    Ok(Holdings { nodes: tables, held_out, validation, width, classes: Some(classes), title })
+    let title = format!("{file}, {records} records of {width} features, {how} {nodes} nodes");
+    let width = width + usize::from(intercept);
+    Ok(Holdings {
+        nodes: tables,
+        held_out,
+        validation,
+        width,
+        classes: Some(classes),
+        class_names,
+        warnings,
+        title,
+    })
 }
 
 /// Whether the data is a folder of IDX files, which brings its own test images.
@@ -280,21 +339,32 @@ fn partition(
     let kind = document.text("partition.kind").unwrap_or_else(|| default.into());
     let table = &dataset.table;
     let (partition, how) = match kind.as_str() {
-        "column" => (Partition::by_node(dataset, Some(nodes)), "held by the node column's".to_string()),
+        "column" => {
+            let named = dataset.node.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+            if named > 0 && named != nodes {
+                let message = format!("graph.nodes = {nodes} but the node column speaks of {named} nodes");
+                return Err(document
+                    .error("graph.nodes", message)
+                    .help("leave graph.nodes out: the file says it"));
+            }
+            (Partition::by_node(dataset, Some(nodes)), "held by".to_string())
+        }
         "dirichlet" => {
             let c = document.float("partition.concentration").unwrap_or(0.5);
-            (Partition::dirichlet(table, nodes, c, seed), format!("Dirichlet({c})"))
+            (Partition::dirichlet(table, nodes, c, seed), format!("Dirichlet({c}) over"))
         }
         "shards" => {
             let k = document.integer("partition.shards").unwrap_or(2) as usize;
-            (Partition::shards(table, nodes, k, seed), format!("{k} label shards a node"))
+            (Partition::shards(table, nodes, k, seed), format!("{k} label shards a node, over"))
         }
-        _ => (Partition::iid(table, nodes, seed), "iid".to_string()),
+        _ => (Partition::iid(table, nodes, seed), "iid over".to_string()),
     };
     let field = if document.has("partition.kind") { "partition.kind" } else { "data.source" };
     let partition = partition.map_err(|e| match &e {
         DataError::Argument { .. } => data_error(document, &e),
-        _ => document.error(field, format!("partition: {e}")),
+        _ => document.error(field, format!("partition: {e}")).help(
+            "every node needs a record to train on; the held-out records (data.test) may have taken its last ones",
+        ),
     })?;
     Ok((partition, how))
 }

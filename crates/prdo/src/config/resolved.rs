@@ -39,6 +39,14 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "graph.weights" => built.wiring.rule.map(|(weights, _)| Value::Text(weights.to_string())),
         "graph.lazy" => built.wiring.rule.map(|(_, lazy)| Value::Flag(lazy)),
         "model.kind" => text(&built.model),
+        "model.regularization" => match built.model.as_str() {
+            "logistic" => Some(Value::Float(document.float(path).unwrap_or(0.001))),
+            "softmax" => Some(Value::Float(document.float(path).unwrap_or(0.0))),
+            _ => None,
+        },
+        "model.intercept" if source == "file" && built.model == "logistic" => {
+            Some(Value::Flag(document.flag(path).unwrap_or(true)))
+        }
         "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
             Some(Value::Float(built.test_records as f64))
         }

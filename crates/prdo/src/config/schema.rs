@@ -215,6 +215,12 @@ pub const KEYS: &[Key] = &[
         "weight of the regulariser; default: 0.001 for logistic (the paper's), 0 for softmax",
     ),
     key(
+        "model.intercept",
+        Kind::Flag,
+        None,
+        "whether logistic regression on a file has an intercept (softmax always has); default: true",
+    ),
+    key(
         "model.condition",
         Kind::Float("of at least 1", |x| x >= 1.0),
         Some("10.0"),
@@ -345,7 +351,9 @@ pub fn nearest(path: &str) -> Option<&'static str> {
         let by_name = KEYS.iter().map(|key| (strsim::damerau_levenshtein(name(key.path), typed), key.path));
         by_name.min().filter(|(distance, _)| *distance <= 2).map(|(_, path)| path)
     };
-    same_name.or(nearest).or_else(nearest_name)
+    let prefix =
+        || KEYS.iter().find(|key| typed.len() >= 3 && name(key.path).starts_with(typed)).map(|key| key.path);
+    same_name.or(nearest).or_else(nearest_name).or_else(prefix)
 }
 
 #[cfg(test)]
@@ -361,6 +369,7 @@ mod tests {
             ("batch.szie", "batch.size"),
             ("privacy.epsilom", "privacy.epsilon"),
             ("round", "rounds"),
+            ("privacy.eps", "privacy.epsilon"),
         ] {
             assert_eq!(nearest(typed), Some(meant), "{typed}");
         }

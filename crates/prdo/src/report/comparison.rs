@@ -65,34 +65,65 @@ fn best(groups: &[Group<'_>], members: &[usize]) -> Option<usize> {
     scores.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
 }
 
+/// The first two of a contest, and whether the difference is more than chance.
+struct Podium {
+    first: usize,
+    top: Spread,
+    second: usize,
+    next: Spread,
+    clear: bool,
+}
+
+impl Podium {
+    fn of(groups: &[Group<'_>], members: &[usize]) -> Option<Self> {
+        let first = best(groups, members)?;
+        let rest: Vec<usize> = members.iter().copied().filter(|k| *k != first).collect();
+        let second = best(groups, &rest)?;
+        let (top, next) = (measure(&groups[first])?, measure(&groups[second])?);
+        let seeds = groups[first].cells.len();
+        let noise = ((top.deviation.powi(2) + next.deviation.powi(2)) / seeds as f64).sqrt();
+        let clear = seeds > 1 && (top.mean - next.mean).abs() >= 2.0 * noise;
+        Some(Self { first, top, second, next, clear })
+    }
+}
+
+/// What a group is measured by: accuracy where there is one, otherwise the late gradient norm.
+fn measure(group: &Group<'_>) -> Option<Spread> {
+    group.accuracy().or_else(|| group.late_gradient())
+}
+
 /// Who won among these groups, in a sentence or two.
 fn contest_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
-    let Some(first) = best(groups, members) else { return "nothing was measured.".to_string() };
-    let rest: Vec<usize> = members.iter().copied().filter(|k| *k != first).collect();
-    let by_accuracy = groups[first].accuracy().is_some();
+    let Some(only) = best(groups, members) else { return "nothing was measured.".to_string() };
+    let by_accuracy = groups[only].accuracy().is_some();
     let what = if by_accuracy { "test accuracy" } else { "late gradient norm" };
-    let measure = |k: usize| if by_accuracy { groups[k].accuracy() } else { groups[k].late_gradient() };
     let show = |s: Spread| if by_accuracy { percent(s.mean) } else { figure(s.mean) };
-    let Some(top) = measure(first) else { return "nothing was measured.".to_string() };
-    let Some((second, spread)) = best(groups, &rest).and_then(|k| Some((k, measure(k)?))) else {
-        return format!("{} has {what} {}.", groups[first].method.card().title, show(top));
+    let Some(p) = Podium::of(groups, members) else {
+        let spread = measure(&groups[only]).map(show).unwrap_or_default();
+        return format!("{} has {what} {spread}.", groups[only].method.card().title);
     };
-    let seeds = groups[first].cells.len();
-    let noise = ((top.deviation.powi(2) + spread.deviation.powi(2)) / seeds as f64).sqrt();
-    let doubt = match seeds {
-        1 => " (one seed: this may be chance)",
-        _ if (top.mean - spread.mean).abs() < 2.0 * noise => {
-            " (within the spread over seeds: no clear winner)"
-        }
-        _ => "",
-    };
-    let (winner, runner_up) = (&groups[first].name, &groups[second].name);
+    let (winner, runner_up) = (short(&groups[p.first]), short(&groups[p.second]));
     let node = node_verdict(groups, members);
-    format!(
-        "{winner} has the best {what}, {}, before {runner_up} with {}{doubt}.{node}",
-        show(top),
-        show(spread)
-    )
+    let (top, next) = (show(p.top), show(p.next));
+    match (p.clear, groups[p.first].cells.len()) {
+        (true, _) => format!("{winner} has the best {what}, {top}, before {runner_up} with {next}.{node}"),
+        (false, 1) => {
+            format!(
+                "{winner} has the best {what}, {top}, before {runner_up} with {next} (one seed: this may be chance).{node}"
+            )
+        }
+        (false, _) => format!(
+            "no clear winner: {winner} has the best {what}, {top}, and {runner_up} {next}, within the spread over \
+             seeds.{node}"
+        ),
+    }
+}
+
+/// A group's name without its privacy settings, which the contest already has.
+fn short(group: &Group<'_>) -> String {
+    let privacy = |label: &&(String, String)| label.0 == "privacy.epsilon";
+    let suffix = group.cells[0].labels.iter().find(privacy).map(|(_, value)| format!(", ε = {value}"));
+    suffix.map_or(group.name.clone(), |suffix| group.name.replace(&suffix, ""))
 }
 
 /// What the organisations' own models are worth, where that differs between methods.
@@ -103,9 +134,9 @@ fn node_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
         (Some(high), Some(low)) if high.1 - low.1 >= 0.005 => format!(
             " The organisation worst off with its own model gets {} from {} and {} from {}.",
             percent(high.1),
-            groups[high.0].name,
+            short(&groups[high.0]),
             percent(low.1),
-            groups[low.0].name
+            short(&groups[low.0])
         ),
         _ => String::new(),
     }
@@ -163,11 +194,15 @@ impl Comparison {
         contests
     }
 
-    /// The best group of each contest of several: by accuracy where there is one, otherwise by late gradient norm.
+    /// The groups that clearly won their contest: by more than chance, over several seeds.
     pub fn winners(&self) -> Vec<usize> {
         let groups = self.groups();
-        let contests = self.contests().into_iter().filter(|(_, members)| members.len() > 1);
-        contests.filter_map(|(_, members)| best(&groups, &members)).collect()
+        let contests = self.contests().into_iter();
+        contests
+            .filter_map(|(_, members)| Podium::of(&groups, &members))
+            .filter(|p| p.clear)
+            .map(|p| p.first)
+            .collect()
     }
 
     /// Honest sentences: who won each contest, by how much, and whether that is more than chance.
@@ -175,9 +210,9 @@ impl Comparison {
         let groups = self.groups();
         let sentences = self.contests().into_iter().map(|(name, members)| {
             let text = contest_verdict(&groups, &members);
-            if name.is_empty() { text } else { format!("{}: {text}", capitalised(&name)) }
+            if name.is_empty() { capitalised(&text) } else { format!("{}: {text}", capitalised(&name)) }
         });
-        sentences.collect::<Vec<_>>().join(" ")
+        sentences.collect::<Vec<_>>().join("\n")
     }
 
     /// Column titles and rows for people.
@@ -188,7 +223,7 @@ impl Comparison {
         if accuracy {
             head.extend(["test accuracy", "worst node's own"]);
         }
-        head.extend(["late gradient norm", "loss", "disagreement", "ε", "sent", "gradients", "seconds"]);
+        head.extend(["late gradient norm", "loss", "disagreement", "ε", "sent", "gradients"]);
         let rows = groups.iter().map(|group| {
             let spread = |s: Option<Spread>| s.map_or(String::new(), Spread::show);
             let share = |s: Option<Spread>| match s {
@@ -215,9 +250,6 @@ impl Comparison {
                     .last()
                     .map_or(String::new(), |row| figure(row.gradient_evaluations as f64)),
             );
-            row.push(
-                group.spread(|cell| Some(cell.seconds)).map_or(String::new(), |s| format!("{:.2}", s.mean)),
-            );
             row
         });
         (head, rows.collect())
@@ -225,33 +257,40 @@ impl Comparison {
 
     /// The table as CSV, a line for each run, figures with all their digits.
     pub fn to_csv(&self) -> String {
-        let keys: Vec<&String> =
-            self.cells.first().map(|c| c.labels.iter().map(|(k, _)| k).collect()).unwrap_or_default();
-        let mut text = String::from("method");
-        keys.iter().filter(|k| **k != "method.name").for_each(|k| text.push_str(&format!(",{k}")));
-        text.push_str(&format!(",seed,late_grad_norm,noise_multiplier,epsilon,delta,seconds,{}\n", header()));
+        let mut keys: Vec<&str> = Vec::new();
+        for (key, _) in self.cells.iter().flat_map(|cell| &cell.labels) {
+            if key != "method.name" && !keys.contains(&key.as_str()) {
+                keys.push(key);
+            }
+        }
+        let mut head = vec!["method"];
+        head.extend(&keys);
+        head.extend([
+            "seed",
+            "late_grad_norm",
+            "worst_node_accuracy",
+            "noise_multiplier",
+            "epsilon",
+            "delta",
+        ]);
+        let mut text = format!("{},seconds,{}\n", head.join(","), header());
         for cell in &self.cells {
-            text.push_str(cell.method.card().name);
-            cell.labels
-                .iter()
-                .filter(|(k, _)| k != "method.name")
-                .for_each(|(_, v)| text.push_str(&format!(",{v}")));
-            let (z, epsilon, delta) = cell.guarantee.map_or_else(
-                || (String::new(), "inf".to_string(), String::new()),
-                |g| {
-                    (
-                        format!("{:?}", g.noise_multiplier),
-                        format!("{:?}", g.epsilon),
-                        format!("{:?}", g.delta),
-                    )
-                },
-            );
-            let late = late_gradient(cell).map_or(String::new(), |x| format!("{x:?}"));
-            let last = cell.rows.last().map(format_row).unwrap_or_default();
-            text.push_str(&format!(
-                ",{},{late},{z},{epsilon},{delta},{:?},{last}\n",
-                cell.seed, cell.seconds
-            ));
+            let optional = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
+            let mut line = vec![cell.method.card().name.to_string()];
+            for key in &keys {
+                let value =
+                    cell.labels.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
+                line.push(value.unwrap_or_default());
+            }
+            line.push(cell.seed.to_string());
+            line.push(optional(late_gradient(cell)));
+            line.push(optional(cell.node_accuracy.iter().copied().reduce(f64::min)));
+            line.push(optional(cell.guarantee.map(|g| g.noise_multiplier)));
+            line.push(cell.guarantee.map_or("inf".to_string(), |g| format!("{:?}", g.epsilon)));
+            line.push(optional(cell.guarantee.map(|g| g.delta)));
+            line.push(format!("{:?}", cell.seconds));
+            line.push(cell.rows.last().map(format_row).unwrap_or_default());
+            text.push_str(&(line.join(",") + "\n"));
         }
         text
     }
@@ -346,7 +385,7 @@ impl Comparison {
             let statement = statement(&Statement {
                 guarantee: cell.guarantee,
                 rounds: cell.rounds,
-                seed: cell.seed,
+                seeds: group.cells.iter().map(|cell| cell.seed).collect(),
                 clip: cell.clip,
                 gamma: cell.gamma,
             });

@@ -14,7 +14,7 @@ const STYLE: &str = "
 @media (prefers-color-scheme: dark) { :root { --ground: #14181d; --text: #e6eaef; --soft: #9aa7b5; --line: #2e3742; --card: #1c222a; --mark: #58c99b; --warn: #f0a35e; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; }
-main { max-width: 66rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .4rem; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .25rem; }
 p.lead { font-size: 1.1rem; margin: .2rem 0 1rem; }
@@ -30,8 +30,8 @@ figure svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 .plot-back { fill: var(--ground); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; min-width: 50%; }
-table { font-size: .92rem; }
-th, td { text-align: right; padding: .3rem .55rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+table { font-size: .86rem; }
+th, td { text-align: right; padding: .3rem .45rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 th { color: var(--soft); font-weight: 600; font-size: .88rem; }
 tr.best td { font-weight: 650; color: var(--mark); }
@@ -44,7 +44,11 @@ impl Page {
     /// A page with its headline.
     pub fn new(title: &str, lead: &str) -> Self {
         let mut page = Self { title: title.to_string(), body: String::new() };
-        page.add(&format!("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", escape(title), escape(lead)));
+        page.add(&format!(
+            "<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
+            escape(title),
+            escape(lead).replace('\n', "<br>")
+        ));
         page
     }
 

@@ -3,14 +3,14 @@
 use crate::run::Guarantee;
 
 /// What a privacy statement speaks about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Statement {
     /// What was promised; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
     /// T.
     pub rounds: u64,
-    /// The seed: its presence makes the run a simulation.
-    pub seed: u64,
+    /// The seeds: their presence makes the runs simulations.
+    pub seeds: Vec<u64>,
     /// (C_g, C_Δ).
     pub clip: Option<(f64, f64)>,
     /// γ, for methods that use same-record differences.
@@ -50,6 +50,15 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
     vec![
         (
             format!(
+                "Seeded simulation: not private. All draws come from the seed{} {}; whoever knows it can recompute \
+                 the noise and take it off. What follows is what the same run with secret draws would promise.",
+                if s.seeds.len() > 1 { "s" } else { "" },
+                s.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+            ),
+            Kind::Warning,
+        ),
+        (
+            format!(
                 "Each single record is protected: whether it is in or out of its node's data changes the \
                  probability of anything that can be seen in the messages by at most a factor e^ε = {:.2} \
                  (ε = {:.4}), except with probability δ = {:e}.",
@@ -76,14 +85,6 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
              from the records without noise: with real records, do not publish them."
                 .to_string(),
             Kind::Plain,
-        ),
-        (
-            format!(
-                "Seeded simulation: not private. All draws come from seed {}; whoever knows it can recompute the \
-                 noise and take it off.",
-                s.seed
-            ),
-            Kind::Warning,
         ),
     ]
 }

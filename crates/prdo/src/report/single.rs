@@ -84,6 +84,9 @@ fn cards(rows: &[Row], summary: &Json) -> Vec<(String, &'static str)> {
     if let Some(accuracy) = last.test_accuracy {
         cards.push((percent(accuracy), "test accuracy of the average model"));
     }
+    if let Some(accuracy) = summary["lowest_node_accuracy"].as_f64() {
+        cards.push((percent(accuracy), "of the worst node's own model"));
+    }
     if let Some(accuracy) = summary["validation_accuracy"].as_f64() {
         cards.push((percent(accuracy), "validation accuracy"));
     }
@@ -151,7 +154,10 @@ fn add_network(page: &mut Page, document: &Document, summary: &Json) {
         nodes.iter().map(row).collect()
     });
     if let Some(counts) = counts.filter(|counts| !counts.is_empty()) {
-        page.figure(Figure::of(Heat::new("Records of each class at each node", counts)));
+        let names = summary["class_names"].as_array().into_iter().flatten();
+        let names: Vec<String> = names.filter_map(|name| name.as_str().map(String::from)).collect();
+        let heat = Heat::new("Records of each class at each node", counts);
+        page.figure(Figure::of(if names.is_empty() { heat } else { heat.column_labels(names) }));
     }
 }
 
@@ -172,7 +178,7 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
     Statement {
         guarantee,
         rounds: document.integer("rounds").unwrap_or(0),
-        seed: document.integer("seed").unwrap_or(0),
+        seeds: document.integer("seed").into_iter().collect(),
         clip: clip.map(|c| (c, document.float("clip.difference").unwrap_or(c))),
         gamma: method.card().differences.then(|| document.float("method.gamma")).flatten(),
     }

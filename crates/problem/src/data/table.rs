@@ -84,6 +84,14 @@ impl Table {
         &self.labels
     }
 
+    /// The same records with one more feature, always 1: an intercept.
+    #[must_use]
+    pub fn with_ones(&self) -> Table {
+        let rows = self.features.chunks_exact(self.width);
+        let features = rows.flat_map(|row| row.iter().copied().chain([1.0])).collect();
+        Self { width: self.width + 1, features, labels: self.labels.clone() }
+    }
+
     /// These records, in this order.
     ///
     /// # Panics

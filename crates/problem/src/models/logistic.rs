@@ -55,7 +55,7 @@ impl Model for Logistic {
     }
 
     fn correct(&self, x: &[f64], data: &Table, record: usize) -> Option<bool> {
-        Some(data.label(record) * kernels::margin(data.row(record), x) > 0.0)
+        Some((kernels::margin(data.row(record), x) >= 0.0) == (data.label(record) > 0.0))
     }
 
     fn add_gradients(&self, x: &[f64], data: &Table, records: Records<'_>, sum: &mut [f64]) {

@@ -101,8 +101,10 @@ fn check(rounds: u32) -> Result<Findings, Failure> {
                 }
             }
         }
-        found.largest_sensitivity = found.largest_sensitivity.max(largest);
-        found.points.push((f64::from(round), largest));
+        if round > 0 {
+            found.largest_sensitivity = found.largest_sensitivity.max(largest);
+            found.points.push((f64::from(round), largest));
+        }
         prepared.training.step(false).map_err(RunError::from)?;
         if (round + 1) % 10 == 0 {
             found.rows.push(prepared.training.measure());
