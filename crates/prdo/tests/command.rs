@@ -98,9 +98,13 @@ fn a_finished_run_is_never_overwritten_silently() {
     assert_eq!(desk.bytes("out/model.safetensors"), before);
     desk.prdo("run small.toml --out out --seed 9 --overwrite").done();
     assert_ne!(desk.bytes("out/model.safetensors"), before);
-    let resumed = desk.prdo("run small.toml --out out --resume");
-    assert_eq!(resumed.code, Some(2));
-    assert!(resumed.stderr.contains("finished already"));
+    std::fs::remove_file(desk.path("out/report.html")).unwrap();
+    let resumed = desk.prdo("run small.toml --out out --resume --seed 9").done();
+    assert!(resumed.stderr.contains("finished already") && resumed.stdout.contains("test accuracy"));
+    assert!(desk.path("out/report.html").is_file());
+    let other = desk.prdo("run small.toml --out out --resume");
+    assert_eq!(other.code, Some(2));
+    assert!(other.stderr.contains("other settings"), "{}", other.stderr);
     // Without --out each run gets a folder of its own.
     desk.prdo("run small.toml").done();
     desk.prdo("run small.toml").done();

@@ -53,11 +53,7 @@ fn killed_twenty_times_and_resumed_to_the_same_bits() {
             }
             let killed = output.status.code().is_none();
             assert!(killed, "{}", String::from_utf8_lossy(&output.stderr));
-            let started = desk.path(&format!("{out}/run.toml")).is_file();
-            resume = if started { " --resume" } else { " --overwrite" };
-            if started && desk.path(&format!("{out}/summary.json")).is_file() {
-                break;
-            }
+            resume = if desk.path(&out).join(".prdo-lock").is_file() { " --resume" } else { "" };
         }
         for file in RESULTS {
             same(&desk.bytes(&format!("whole/{file}")), &desk.bytes(&format!("{out}/{file}")), file);

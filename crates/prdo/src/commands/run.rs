@@ -30,6 +30,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let mut built = build(&document)?;
     let name = document.text("name").unwrap_or_else(|| "run".into());
+    if args.resume && already_finished(args, &resolved::to_toml(&document, &built))? {
+        return Ok(());
+    }
     let (folder, kept) = open_folder(args, &name, &mut built)?;
     folder.write("run.toml", resolved::to_toml(&document, &built).as_bytes())?;
     announce(&built);
@@ -63,6 +66,36 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether --resume finds this very run finished: then its summary is shown again (and its report made, should
+/// the process have been stopped just before it was).
+fn already_finished(args: &RunArgs, run_file: &str) -> Result<bool, Failure> {
+    let path = args.out.out.as_deref().unwrap_or(Path::new("."));
+    let folder = Folder::resume(path)?;
+    if !folder.is_finished() {
+        return Ok(false);
+    }
+    if std::fs::read_to_string(path.join("run.toml")).unwrap_or_default() != run_file {
+        let shown = path.display();
+        return Err(Failure::Input(format!(
+            "{shown} holds a finished run with other settings: choose another --out"
+        )));
+    }
+    if !path.join("report.html").is_file() {
+        let html = prdo::report::from_folder(path).map_err(Failure::Work)?;
+        folder.write("report.html", html.as_bytes())?;
+    }
+    let text = std::fs::read_to_string(path.join("summary.json")).map_err(work("summary.json"))?;
+    let summary: Json =
+        serde_json::from_str(&text).map_err(|e| Failure::Input(format!("summary.json is damaged: {e}")))?;
+    tell("this run is finished already");
+    if args.out.json {
+        say(&summary.to_string())
+    } else {
+        print_summary(&summary, path)
+    }
+    Ok(true)
+}
+
 /// The folder, new or resumed, and the rows already measured.
 fn open_folder(args: &RunArgs, name: &str, built: &mut Built) -> Result<(Folder, Vec<Row>), Failure> {
     if !args.resume {
@@ -70,12 +103,6 @@ fn open_folder(args: &RunArgs, name: &str, built: &mut Built) -> Result<(Folder,
     }
     let path = args.out.out.as_deref().unwrap_or(Path::new("."));
     let folder = Folder::resume(path)?;
-    if folder.is_finished() {
-        return Err(Failure::Input(format!(
-            "{} is finished already: there is nothing to resume",
-            path.display()
-        )));
-    }
     let Some(bytes) = folder.checkpoint()? else {
         tell("no checkpoint was written yet: starting from the beginning");
         return Ok((folder, Vec::new()));

@@ -122,7 +122,8 @@ impl Folder {
     /// # Errors
     /// No run there, or one in use.
     pub fn resume(path: &Path) -> Result<Self, FolderError> {
-        if !path.join("run.toml").is_file() {
+        // A folder with our lock and nothing else: the run was stopped before it wrote anything.
+        if !path.join("run.toml").is_file() && !path.join(LOCK).is_file() {
             return Err(FolderError::NothingToResume { path: path.display().to_string() });
         }
         Self::lock(path.to_path_buf())
