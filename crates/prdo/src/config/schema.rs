@@ -377,6 +377,14 @@ mod tests {
     }
 
     #[test]
+    fn graphs_in_the_schema_are_the_graphs_there_are_and_a_file() {
+        let Some(Key { kind: Kind::Choice(names), .. }) = find("graph.kind") else { panic!("no graph.kind") };
+        let mut known = prdo_algorithm::graph::Kind::NAMES.to_vec();
+        known.push("file");
+        assert_eq!(*names, known);
+    }
+
+    #[test]
     fn methods_in_the_schema_are_the_methods_there_are() {
         let Some(Key { kind: Kind::Choice(names), .. }) = find("method.name") else {
             panic!("no method.name")
