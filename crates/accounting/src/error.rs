@@ -26,6 +26,16 @@ pub enum AccountingError {
         /// The largest multiplier tried.
         largest: f64,
     },
+    /// Not even the smallest choice meets the budget.
+    #[error(
+        "not even one release keeps ε ≤ {epsilon:?} at δ = {delta:?}: ask for a larger ε or δ, or more noise"
+    )]
+    NothingFits {
+        /// The budget's ε.
+        epsilon: f64,
+        /// The budget's δ.
+        delta: f64,
+    },
 }
 
 /// `value` if it is finite and `ok`, or the typed error.

@@ -2,21 +2,41 @@
 //!
 //! Pure functions of numbers. No vectors, no data, no random draws: useful on its own.
 //!
-//! * [`Release`] describes one Gaussian release on a Poisson sample (a frozen value);
-//! * [`History`] is a composition of releases with counts, of different kinds if need be;
-//! * [`renyi`] turns a history into ε at a given δ by the paper's finite sum and its conversion;
-//! * [`calibrate`] finds the smallest noise multiplier for a budget.
+//! ```
+//! use prdo_accounting::{Accountant, Event, History, Method, Target, calibrate, numerical};
+//!
+//! // 9,500 releases on Poisson samples of 100 out of 4,500 records, noise 2.464143 times the sensitivity.
+//! let event = Event::sampled_gaussian(100.0 / 4500.0, 2.464143)?;
+//! let epsilon = numerical::epsilon(&History::new().and(event, 9500), 1e-5)?;
+//! assert!(epsilon.lower < 3.987_714_167 && 3.987_714_167 < epsilon.upper);
+//! assert!(epsilon.width() < 1e-7);
+//!
+//! // How much noise would ε = 4 have needed?
+//! let accountant = Accountant::new(Method::Numerical);
+//! let z = calibrate::noise_multiplier(&accountant, &Target::new(4.0, 1e-5)?, &[(100.0 / 4500.0, 9500)])?;
+//! assert!((z - 2.458_116_14).abs() < 1e-7);
+//! # Ok::<(), prdo_accounting::AccountingError>(())
+//! ```
+//!
+//! * [`Event`] describes one release (a frozen value), [`History`] a composition of them with counts;
+//! * [`numerical`] bounds ε and δ of a history from both sides, as tightly as double arithmetic allows;
+//! * [`renyi`] and [`paper`] are the Rényi accountants, looser, kept for comparison;
+//! * [`Accountant`] is one door to the three; [`calibrate`] finds the noise, the rounds or the rate for a budget.
 //!
 //! Adjacency is add/remove of one record throughout.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod accountant;
 pub mod calibrate;
 pub mod error;
-pub mod release;
+pub mod event;
+pub mod numerical;
+pub mod paper;
 pub mod renyi;
 
-pub use calibrate::{Target, noise_multiplier};
+pub use accountant::{Accountant, Method};
+pub use calibrate::Target;
 pub use error::AccountingError;
-pub use release::{History, Release};
-pub use renyi::{Curve, RenyiAccountant};
+pub use event::{Event, History};
+pub use numerical::Bounds;

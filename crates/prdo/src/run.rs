@@ -1,7 +1,7 @@
 //! A run built in code: your records, your model, any method, private or not.
 
 use crate::error::RunError;
-use prdo_accounting::{RenyiAccountant, Target, noise_multiplier};
+use prdo_accounting::{Accountant, Event, History, Method as Accounting, Target, calibrate};
 use prdo_algorithm::graph::{Mixing, Spectrum};
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{
@@ -44,6 +44,20 @@ pub struct Guarantee {
     pub first_rate: f64,
     /// The highest sampling rate of the others.
     pub rate: f64,
+    /// How ε was computed.
+    pub accounting: Accounting,
+}
+
+impl Guarantee {
+    /// What a run of so many rounds releases about a record of the smallest node.
+    ///
+    /// # Errors
+    /// Rates or noise out of range.
+    pub fn plan(&self, rounds: u32) -> Result<History, prdo_accounting::AccountingError> {
+        let first = Event::sampled_gaussian(self.first_rate, self.noise_multiplier)?;
+        let later = Event::sampled_gaussian(self.rate, self.noise_multiplier)?;
+        Ok(History::new().and(first, 1).and(later, u64::from(rounds).saturating_sub(1)))
+    }
 }
 
 /// A run to be: settings that can still be changed. See the [crate] for an example.
@@ -63,6 +77,8 @@ pub struct Run<M: Model> {
     sampling: Sampling,
     clip: Option<(f64, f64)>,
     privacy: Option<Privacy>,
+    accounting: Accounting,
+    spent: History,
     held_out: Option<M::Data>,
     start: Option<Start>,
 }
@@ -88,6 +104,8 @@ impl<M: Model + 'static> Run<M> {
             sampling: Sampling::Full,
             clip: None,
             privacy: None,
+            accounting: Accounting::default(),
+            spent: History::new(),
             held_out: None,
             start: None,
         }
@@ -139,6 +157,18 @@ impl<M: Model + 'static> Run<M> {
     #[must_use]
     pub fn private(self, privacy: Privacy) -> Self {
         Self { privacy: Some(privacy), ..self }
+    }
+
+    /// How privacy losses are added up. Until told otherwise: exactly, with proven bounds.
+    #[must_use]
+    pub fn accounting(self, accounting: Accounting) -> Self {
+        Self { accounting, ..self }
+    }
+
+    /// What earlier runs have already released about the same records: the budget is for all of it together.
+    #[must_use]
+    pub fn after(self, spent: History) -> Self {
+        Self { spent, ..self }
     }
 
     /// Public records on which the average model's accuracy is measured.
@@ -216,18 +246,26 @@ impl<M: Model + 'static> Run<M> {
         let first_rate =
             if self.method.card().first_batch { batches.rate(Batch::First, least) } else { rate };
         let rates = [(first_rate, 1), (rate, u64::from(self.rounds) - 1)];
+        let accountant = Accountant::new(self.accounting);
         let (z, delta) = match privacy {
             Privacy::Budget { epsilon, delta } => {
-                (noise_multiplier(&Target::new(epsilon, delta)?, &rates)?, delta)
+                let target = Target::new(epsilon, delta)?;
+                (calibrate::noise_multiplier_after(&accountant, &target, &self.spent, &rates)?, delta)
             }
             Privacy::Noise { multiplier, delta } => (multiplier, delta),
         };
-        let mut history = prdo_accounting::History::new();
-        for (rate, count) in rates {
-            history.add(prdo_accounting::Release::new(rate, z)?, count);
-        }
-        let epsilon = RenyiAccountant::new().epsilon(&history, delta)?;
-        Ok(Some(Guarantee { epsilon, delta, noise_multiplier: z, first_rate, rate }))
+        let mut guarantee = Guarantee {
+            epsilon: 0.0,
+            delta,
+            noise_multiplier: z,
+            first_rate,
+            rate,
+            accounting: self.accounting,
+        };
+        let mut history = self.spent.clone();
+        history.append(&guarantee.plan(self.rounds)?);
+        guarantee.epsilon = accountant.epsilon(&history, delta)?.upper;
+        Ok(Some(guarantee))
     }
 
     fn private_simulation(
@@ -238,14 +276,18 @@ impl<M: Model + 'static> Run<M> {
         start: &Start,
     ) -> Result<Simulation<M, Noised>, RunError> {
         let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
-        let accountant = Arc::new(RenyiAccountant::new());
+        let accountant = Arc::new(Accountant::new(guarantee.accounting));
         let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
+        // No node costs more than the plan of the smallest one: proven once, for all charges of all nodes.
+        let mut plan = self.spent.clone();
+        plan.append(&guarantee.plan(self.rounds)?);
+        accountant.prove(&plan, &budget)?;
         let gate = |(node, records): (usize, M::Data)| {
             let rules = PrivateRules {
                 batches: Batches::new(first, size),
                 clip,
                 noise_multiplier: guarantee.noise_multiplier,
-                ledger: Ledger::new(Arc::clone(&accountant), budget),
+                ledger: Ledger::after(Arc::clone(&accountant), budget, self.spent.clone()),
             };
             let shard = Shard::seal(records)?;
             Ok(Gate::private(node as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules)?)

@@ -13,7 +13,7 @@ use crate::released::Released;
 use crate::sampling::{self, Batches, Sampling};
 use crate::shard::Shard;
 use crate::streams::{Hidden, Secret};
-use prdo_accounting::{History, Release};
+use prdo_accounting::{Event, History};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -216,11 +216,11 @@ impl<M: Model> Gate<M, Noised> {
         let (clip, size) = (self.rules.clip, self.rules.batches.size(query.batch));
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
-        let release = Release::new(rate, z).map_err(LedgerError::from)?;
+        let event = Event::sampled_gaussian(rate, z).map_err(LedgerError::from)?;
         // A grid in proportion to the noise: rounding then hides the lattice of the drawn doubles at any z.
         let grid = Grid::for_scale(query.scale(&clip) * z.max(1.0));
         let sensitivity = query.sensitivity(&clip, grid.spacing());
-        let receipt = self.rules.ledger.charge(release)?;
+        let receipt = self.rules.ledger.charge(event)?;
 
         let batch = self.batch(Sampling::Poisson, size, round);
         let (mut sum, diagnostics) = self.clipped_sum(query, &clip, grid, &batch);

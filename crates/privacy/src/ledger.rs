@@ -1,15 +1,14 @@
 //! The ledger of one node: every release is charged before its noise is drawn, or it does not happen.
 
-use prdo_accounting::renyi::epsilon_of_curves;
-use prdo_accounting::{AccountingError, Curve, History, Release, RenyiAccountant, Target};
+use prdo_accounting::{Accountant, AccountingError, Event, History, Target};
 use std::sync::Arc;
 
 /// What a node's records have been charged for, and how much they may be.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    accountant: Arc<RenyiAccountant>,
+    accountant: Arc<Accountant>,
     budget: Target,
-    charges: Vec<(Release, Arc<Curve>, u64)>,
+    charged: History,
 }
 
 /// A charge that is refused.
@@ -38,57 +37,56 @@ pub enum LedgerError {
 /// Proof that a release was charged. Not cloneable, used up by the noise it pays for.
 #[derive(Debug)]
 pub struct Receipt {
-    release: Release,
+    event: Event,
 }
 
 impl Receipt {
-    pub(crate) fn into_release(self) -> Release {
-        self.release
+    pub(crate) fn into_event(self) -> Event {
+        self.event
     }
 }
 
 impl Ledger {
-    /// An empty ledger with a hard budget. The accountant is shared so that many nodes compute a curve once.
-    pub fn new(accountant: Arc<RenyiAccountant>, budget: Target) -> Self {
-        Self { accountant, budget, charges: Vec::new() }
+    /// An empty ledger with a hard budget. The accountant is shared, so that many nodes compute the same cost once.
+    pub fn new(accountant: Arc<Accountant>, budget: Target) -> Self {
+        Self::after(accountant, budget, History::new())
+    }
+
+    /// A ledger of records that have been charged before, by other runs: the budget is for all of it.
+    pub fn after(accountant: Arc<Accountant>, budget: Target, charged: History) -> Self {
+        Self { accountant, budget, charged }
     }
 
     /// Charges one release and gives the receipt that its noise needs.
     ///
     /// # Guarantee
     /// After any sequence of successful charges, everything released is (ε, δ)-differentially private with
-    /// the budget's ε and δ; a charge that would break this is refused and changes nothing.
+    /// the budget's ε and δ; a charge that would break this is refused and changes nothing. (The kinds of release must
+    /// not depend on what was released before: they are fixed by the run's settings.)
     ///
     /// # Errors
     /// [`LedgerError::Exhausted`] when the budget does not allow it.
-    pub(crate) fn charge(&mut self, release: Release) -> Result<Receipt, LedgerError> {
-        let at = match self.charges.iter().position(|(kind, _, _)| *kind == release) {
-            Some(at) => at,
-            None => {
-                self.charges.push((release, self.accountant.curve(&release), 0));
-                self.charges.len() - 1
-            }
-        };
-        self.charges[at].2 += 1;
-        let would_be = self.spent();
-        if would_be > self.budget.epsilon() {
-            let release = self.releases();
-            self.charges[at].2 -= 1;
+    pub(crate) fn charge(&mut self, event: Event) -> Result<Receipt, LedgerError> {
+        if !self.accountant.allows(&self.charged, event, &self.budget)? {
+            let next = self.charged.clone().and(event, 1);
             let (budget, delta) = (self.budget.epsilon(), self.budget.delta());
-            return Err(LedgerError::Exhausted { release, would_be, budget, delta });
+            let would_be = self.accountant.epsilon(&next, delta)?.upper;
+            return Err(LedgerError::Exhausted { release: next.len(), would_be, budget, delta });
         }
-        Ok(Receipt { release })
+        self.charged.add(event, 1);
+        Ok(Receipt { event })
     }
 
-    /// ε spent so far at the budget's δ.
+    /// ε spent so far at the budget's δ: a proven upper bound.
     pub fn spent(&self) -> f64 {
-        let curves = self.charges.iter().map(|(_, curve, n)| (&**curve, *n));
-        epsilon_of_curves(curves, self.budget.delta()).unwrap_or(f64::INFINITY)
+        self.accountant
+            .epsilon(&self.charged, self.budget.delta())
+            .map_or(f64::INFINITY, |bounds| bounds.upper)
     }
 
     /// How many releases were charged.
     pub fn releases(&self) -> u64 {
-        self.charges.iter().map(|(_, _, n)| n).sum()
+        self.charged.len()
     }
 
     /// The budget.
@@ -97,51 +95,69 @@ impl Ledger {
     }
 
     /// Everything charged so far.
-    pub fn history(&self) -> History {
-        self.charges.iter().fold(History::new(), |history, (kind, _, n)| history.and(*kind, *n))
+    pub fn history(&self) -> &History {
+        &self.charged
     }
 
     /// Puts an earlier run's charges back, when a run is resumed from its checkpoint.
     pub fn restore(&mut self, history: &History) {
-        let entry = |(kind, n): &(Release, u64)| (*kind, self.accountant.curve(kind), *n);
-        self.charges = history.entries().iter().map(entry).collect();
+        self.charged = history.clone();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use prdo_accounting::Method;
 
-    #[test]
-    fn refuses_the_charge_that_would_exceed_the_budget_and_changes_nothing() {
-        let target = Target::new(2.0, 1e-5).unwrap();
-        let release = Release::new(0.1, 1.0).unwrap();
-        let mut ledger = Ledger::new(Arc::new(RenyiAccountant::new()), target);
-        let mut granted = 0;
-        let refusal = loop {
-            match ledger.charge(release) {
-                Ok(_) => granted += 1,
-                Err(error) => break error,
-            }
-            assert!(ledger.spent() <= 2.0);
-        };
-        let LedgerError::Exhausted { release: refused, would_be, .. } = refusal else { panic!("{refusal}") };
-        assert!(would_be > 2.0);
-        assert_eq!((refused, ledger.releases()), (granted + 1, granted));
-        let exact = RenyiAccountant::new().epsilon(&History::new().and(release, granted), 1e-5).unwrap();
-        assert_eq!(ledger.spent(), exact);
+    fn ledger(epsilon: f64, method: Method) -> Ledger {
+        Ledger::new(Arc::new(Accountant::new(method)), Target::new(epsilon, 1e-5).unwrap())
     }
 
     #[test]
-    fn restored_charges_count() {
-        let target = Target::new(5.0, 1e-5).unwrap();
-        let release = Release::new(0.1, 2.0).unwrap();
-        let mut ledger = Ledger::new(Arc::new(RenyiAccountant::new()), target);
-        for _ in 0..7 {
-            ledger.charge(release).unwrap();
+    fn refuses_the_charge_that_would_exceed_the_budget_and_changes_nothing() {
+        let event = Event::sampled_gaussian(0.1, 1.0).unwrap();
+        for method in [Method::Numerical, Method::Renyi, Method::Paper] {
+            let mut ledger = ledger(2.0, method);
+            let mut granted = 0;
+            let refusal = loop {
+                match ledger.charge(event) {
+                    Ok(_) => granted += 1,
+                    Err(error) => break error,
+                }
+                assert!(ledger.spent() <= 2.0);
+            };
+            let LedgerError::Exhausted { release: refused, would_be, .. } = refusal else {
+                panic!("{refusal}")
+            };
+            assert!(would_be > 2.0);
+            assert_eq!((refused, ledger.releases()), (granted + 1, granted));
+            let history = History::new().and(event, granted);
+            assert_eq!(ledger.spent(), Accountant::new(method).epsilon(&history, 1e-5).unwrap().upper);
+            // The most that fits, by the calibration, is what the ledger granted.
+            if method == Method::Numerical || granted > 0 {
+                let most = prdo_accounting::calibrate::rounds(
+                    &Accountant::new(method),
+                    &ledger.budget(),
+                    &History::new(),
+                    event,
+                );
+                assert_eq!(most.unwrap(), granted);
+            }
         }
-        let mut again = Ledger::new(Arc::new(RenyiAccountant::new()), target);
-        again.restore(&ledger.history());
-        assert_eq!((again.spent(), again.releases()), (ledger.spent(), 7));
+    }
+
+    #[test]
+    fn restored_charges_count_and_so_do_those_of_earlier_runs() {
+        let event = Event::sampled_gaussian(0.1, 2.0).unwrap();
+        let mut first = ledger(5.0, Method::Numerical);
+        for _ in 0..7 {
+            first.charge(event).unwrap();
+        }
+        let mut again = ledger(5.0, Method::Numerical);
+        again.restore(first.history());
+        assert_eq!((again.spent(), again.releases()), (first.spent(), 7));
+        let later = Ledger::after(Arc::new(Accountant::default()), first.budget(), first.history().clone());
+        assert_eq!((later.spent(), later.releases()), (first.spent(), 7));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn add_gaussian(
     grid: Grid,
     stream: &mut Stream,
 ) {
-    let noise_std = receipt.into_release().noise_multiplier() * sensitivity;
+    let noise_std = receipt.into_event().noise_multiplier() * sensitivity;
     for steps in sum {
         let noise: f64 = StandardNormal.sample(stream);
         *steps = steps.saturating_add(grid.round(noise_std * noise));

@@ -73,7 +73,7 @@ impl Protection for Noised {
     }
 
     fn charged(rules: &PrivateRules) -> Option<History> {
-        Some(rules.ledger.history())
+        Some(rules.ledger.history().clone())
     }
 }
 

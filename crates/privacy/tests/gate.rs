@@ -1,7 +1,7 @@
 //! The gate's promises: sensitivity, noise, sampling, ledger, and indifference to bad numbers.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use prdo_accounting::{RenyiAccountant, Target};
+use prdo_accounting::{Accountant, Target};
 use prdo_privacy::*;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Model for Puppet {
 type Record = (Vec<f64>, Vec<f64>);
 
 fn rules(b: usize, clip: Clip, z: f64) -> PrivateRules {
-    let ledger = Ledger::new(Arc::new(RenyiAccountant::new()), Target::new(1e9, 1e-5).unwrap());
+    let ledger = Ledger::new(Arc::new(Accountant::default()), Target::new(1e9, 1e-5).unwrap());
     PrivateRules { batches: Batches::new(b, b), clip, noise_multiplier: z, ledger }
 }
 
@@ -207,7 +207,7 @@ fn the_ledger_is_charged_first_and_an_exhausted_one_releases_nothing() {
     let (x, _) = points(1);
     let budget = Target::new(8.0, 1e-5).unwrap();
     let rules = PrivateRules {
-        ledger: Ledger::new(Arc::new(RenyiAccountant::new()), budget),
+        ledger: Ledger::new(Arc::new(Accountant::default()), budget),
         ..rules(1, Clip::new(1.0, 1.0).unwrap(), 1.0)
     };
     let (model, secret) = (Arc::new(Puppet { dimension: 1 }), Arc::new(Secret::from_seed(1)));

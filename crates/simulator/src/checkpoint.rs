@@ -4,7 +4,7 @@
 //! vectors, then a BLAKE3 hash of all before it.
 
 use crate::simulation::{Simulation, Totals};
-use prdo_accounting::{AccountingError, History, Release};
+use prdo_accounting::{AccountingError, Event, History};
 use prdo_privacy::{DecodeError, Diagnostics, GateError, Model, Protection, Released};
 
 const MAGIC: &[u8; 8] = b"PRDOCKP1";
@@ -37,9 +37,9 @@ pub(crate) fn save<M: Model, P: Protection>(run: &Simulation<M, P>, fingerprint:
     for (node, gate) in run.nodes.iter().zip(&run.gates) {
         let charged = gate.charged().unwrap_or_default();
         out.extend((charged.entries().len() as u64).to_le_bytes());
-        for (release, count) in charged.entries() {
-            out.extend(release.rate().to_le_bytes());
-            out.extend(release.noise_multiplier().to_le_bytes());
+        for (event, count) in charged.entries() {
+            out.extend(event.rate().to_le_bytes());
+            out.extend(event.noise_multiplier().to_le_bytes());
             out.extend(count.to_le_bytes());
         }
         node.vectors().iter().for_each(|vector| vector.save(&mut out));
@@ -117,7 +117,7 @@ fn read_history(rest: &mut &[u8]) -> Result<History, CheckpointError> {
     let mut history = History::new();
     for _ in 0..number(rest)? {
         let (rate, noise) = (f64::from_bits(number(rest)?), f64::from_bits(number(rest)?));
-        history.add(Release::new(rate, noise)?, number(rest)?);
+        history.add(Event::sampled_gaussian(rate, noise)?, number(rest)?);
     }
     Ok(history)
 }

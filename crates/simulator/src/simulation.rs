@@ -1,6 +1,7 @@
 //! All nodes of a run, and one round of theirs.
 
 use crate::metrics::{Moments, Row, mean, squared_distance, squared_norm};
+use prdo_accounting::History;
 use prdo_algorithm::graph::Mixing;
 use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError};
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
@@ -223,7 +224,19 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// The largest ε any node has spent; `None` without privacy.
     pub fn epsilon_spent(&self) -> Option<f64> {
-        self.gates.iter().filter_map(Gate::epsilon_spent).reduce(f64::max)
+        let mut worst: Option<(History, f64)> = None;
+        for gate in &self.gates {
+            let charged = gate.charged()?;
+            // A node whose releases cost no more than those of one already seen needs no computing.
+            if worst.as_ref().is_some_and(|(history, _)| charged.is_within(history)) {
+                continue;
+            }
+            let epsilon = gate.epsilon_spent()?;
+            if worst.as_ref().is_none_or(|(_, largest)| epsilon > *largest) {
+                worst = Some((charged, epsilon));
+            }
+        }
+        worst.map(|(_, epsilon)| epsilon)
     }
 
     /// Records that contributed zero because a gradient of theirs was not finite.

@@ -1,7 +1,7 @@
 //! The identities of the methods, on random graphs, sizes and seeds: the paper's and the family's.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_range_loop)]
 
-use prdo_accounting::{RenyiAccountant, Target};
+use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_privacy::*;
@@ -101,7 +101,7 @@ fn private(
 ) -> Simulation<Quadratics, Noised> {
     let d = data[0][0].centre.len();
     let (secret, model) = (Arc::new(Secret::from_seed(seed)), Arc::new(Quadratics(d)));
-    let accountant = Arc::new(RenyiAccountant::new());
+    let accountant = Arc::new(Accountant::default());
     let gate = |(i, records): (usize, &Vec<Bowl>)| {
         let rules = PrivateRules {
             batches: Batches::new(first, size),

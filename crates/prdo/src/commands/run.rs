@@ -326,7 +326,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "epsilon_spent": last.and_then(|r| r.epsilon_spent),
         "delta": guarantee.map(|g| g.delta),
         "noise_multiplier": guarantee.map(|g| g.noise_multiplier),
-        "accountant": guarantee.map(|_| "rdp"),
+        "accountant": guarantee.map(|g| g.accounting.name()),
         "loss": last.map(|r| r.loss),
         "grad_norm": last.map(|r| r.grad_norm),
         "consensus_error": last.map(|r| r.consensus_error),

@@ -6,6 +6,7 @@ use super::place::ConfigError;
 use super::records::{Holdings, holdings, nodes_of_file};
 use crate::error::RunError;
 use crate::run::{Prepared, Privacy, Run};
+use prdo_accounting::Method as Accounting;
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_privacy::{Model, Sampling, Start};
 use prdo_problem::Table;
@@ -99,7 +100,8 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         }
     }
     if let Some(privacy) = privacy {
-        run = run.private(privacy);
+        let accounting = document.text("privacy.accountant").and_then(|name| Accounting::named(&name));
+        run = run.private(privacy).accounting(accounting.unwrap_or_default());
     }
     let prepared = run.prepare().map_err(located)?;
     let validation = validation.map(|table| (second_model, table));

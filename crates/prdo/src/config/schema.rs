@@ -295,9 +295,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "privacy.accountant",
-        Kind::Choice(&["rdp"]),
-        Some("\"rdp\""),
-        "how releases are accounted for: the paper's Rényi accountant",
+        Kind::Choice(&["prv", "rdp", "rdp-paper"]),
+        Some("\"prv\""),
+        "how ε is computed: exact with proven bounds, Rényi, or the paper's Rényi sum at integer orders",
     ),
     key("metrics.every", Kind::Integer(1, 100_000_000), Some("10"), "a row of metrics every so many rounds"),
     key("metrics.moments", Kind::Flag, Some("false"), "also write the paper's moments of every round (slow)"),

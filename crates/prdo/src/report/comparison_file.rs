@@ -4,6 +4,7 @@ use super::comparison::{Cell, Comparison};
 use super::groups::late_gradient;
 use crate::output::{format_row, header, parse_rows};
 use crate::run::Guarantee;
+use prdo_accounting::Method as Accounting;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ impl Comparison {
         let cell = |cell: &Cell| {
             let guarantee = cell.guarantee.map(|g| {
                 json!({"epsilon": g.epsilon, "delta": g.delta, "noise_multiplier": g.noise_multiplier,
-                       "first_rate": g.first_rate, "rate": g.rate})
+                       "first_rate": g.first_rate, "rate": g.rate, "accountant": g.accounting.name()})
             });
             let labels: Vec<Json> = cell.labels.iter().map(|(k, v)| json!([k, v])).collect();
             let rows: Vec<String> = cell.rows.iter().map(format_row).collect();
@@ -51,6 +52,7 @@ impl Comparison {
                     noise_multiplier: g["noise_multiplier"].as_f64()?,
                     first_rate: g["first_rate"].as_f64()?,
                     rate: g["rate"].as_f64()?,
+                    accounting: Accounting::named(g["accountant"].as_str()?)?,
                 })
             });
             Some(Cell {

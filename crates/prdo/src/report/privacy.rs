@@ -1,6 +1,7 @@
 //! What a run promises, in plain words and formally.
 
 use crate::run::Guarantee;
+use prdo_accounting::Method as Accounting;
 
 /// What a privacy statement speaks about.
 #[derive(Clone, Debug)]
@@ -26,6 +27,18 @@ pub enum Kind {
     Formal,
     /// Must not be overlooked.
     Warning,
+}
+
+fn accountant(accounting: Accounting) -> &'static str {
+    match accounting {
+        Accounting::Numerical => {
+            "the exact privacy loss of the composition, by a contour integral with proven error; ε is its upper bound"
+        }
+        Accounting::Renyi => "Rényi differential privacy at the best real order with the improved conversion",
+        Accounting::Paper => {
+            "Rényi differential privacy at integer orders with the conversion ε_a + log(1/δ)/(a−1)"
+        }
+    }
 }
 
 /// The statement's paragraphs.
@@ -74,8 +87,12 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
                  record at one node. Observer: everyone who reads every message on every edge in all {} rounds, and \
                  any curious node. Mechanism: Poisson sampling at rate {:.6} (first release {:.6}), per-record \
                  contributions {clipping}, exact integer sum, Gaussian noise of multiplier z = {:.6}. Accountant: \
-                 Rényi differential privacy at integer orders with the conversion ε_a + log(1/δ)/(a−1).",
-                s.rounds, g.rate, g.first_rate, g.noise_multiplier
+                 {}.",
+                s.rounds,
+                g.rate,
+                g.first_rate,
+                g.noise_multiplier,
+                accountant(g.accounting)
             ),
             Kind::Formal,
         ),

@@ -8,6 +8,7 @@ use crate::config::{Document, wiring};
 use crate::output::parse_rows;
 use crate::plot::{Chart, Figure, Heat, LegendPlace, Scale, Series};
 use crate::run::Guarantee;
+use prdo_accounting::Method as Accounting;
 use prdo_algorithm::Method;
 use prdo_simulator::Row;
 use serde_json::Value as Json;
@@ -172,6 +173,10 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
             noise_multiplier: document.float("resolved.noise_multiplier").unwrap_or(0.0),
             first_rate: first / records,
             rate: size / records,
+            accounting: document
+                .text("privacy.accountant")
+                .and_then(|name| Accounting::named(&name))
+                .unwrap_or_default(),
         }
     });
     let clip = document.float("clip.gradient");

@@ -3,10 +3,10 @@
 use prdo_privacy::ledger::Receipt;
 
 fn main() {
-    let release = prdo_accounting_release();
-    let _ = Receipt { release };
+    let event = prdo_accounting_event();
+    let _ = Receipt { event };
 }
 
-fn prdo_accounting_release<T>() -> T {
+fn prdo_accounting_event<T>() -> T {
     loop {}
 }

@@ -1,0 +1,237 @@
+//! From a table of the contour to bounds on δ at an ε, and on ε at a δ, for one direction of adjacency.
+
+use super::closed;
+use super::contour;
+use super::lattice;
+use super::law::Direction;
+use super::parts::Parts;
+use super::saddle::{Cumulants, Saddle};
+use super::table::Delta;
+
+/// What is known about a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// It is at least this.
+    pub lower: f64,
+    /// It is at most this: the value to quote.
+    pub upper: f64,
+}
+
+impl Bounds {
+    /// What both say.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
+    }
+
+    /// How much is not known.
+    pub fn width(&self) -> f64 {
+        self.upper - self.lower
+    }
+}
+
+/// Where the contour for ε goes if δ(ε) is about `delta`: the saddle, or as near to it as the laws allow.
+fn place(parts: &Parts, epsilon: f64, delta: f64) -> Option<Saddle> {
+    let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
+    let best = cumulants.for_epsilon(epsilon);
+    let mut lambda = best.lambda;
+    for _ in 0..60 {
+        let saddle = Saddle { ln_delta: libm::log(delta), ..cumulants.moved(epsilon, lambda) };
+        if contour::fits(parts, &saddle, delta) {
+            return Some(saddle);
+        }
+        if saddle.ln_peak - saddle.ln_delta > MOST_CANCELLED {
+            return None;
+        }
+        lambda *= 0.9;
+    }
+    None
+}
+
+/// ln of how much larger than their sum the terms may be: beyond it nothing would be left of 53 binary digits.
+const MOST_CANCELLED: f64 = 28.0;
+
+/// Bounds on δ(ε) in this direction, if the contour can give them.
+pub(crate) fn delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
+    let mut delta = libm::exp(Cumulants::new(parts, 1e-30).for_epsilon(epsilon).ln_delta).clamp(1e-200, 1.0);
+    for _ in 0..4 {
+        let saddle = place(parts, epsilon, delta)?;
+        let at = contour::table(parts, &saddle, delta)?.delta(epsilon);
+        if at.middle > 0.2 * delta || at.upper < 1e-200 {
+            return Some(Bounds { lower: at.lower, upper: at.upper });
+        }
+        delta = at.upper.min(delta) * 0.5;
+    }
+    None
+}
+
+/// Bounds on ε at δ in this direction, if the contour can give them.
+pub(crate) fn epsilon_at(parts: &Parts, delta: f64) -> Option<Bounds> {
+    let guess = Cumulants::new(parts, 0.1 * delta / parts.count().max(1.0)).for_delta(libm::log(delta));
+    let mut saddle = place(parts, guess.epsilon.max(0.0), delta)?;
+    for _ in 0..6 {
+        let table = contour::table(parts, &saddle, delta)?;
+        let at = newton(|e| table.delta(e), saddle.epsilon, delta)?;
+        // The table is meant for ε near its saddle's; far from it, make another.
+        if (at - saddle.epsilon).abs() * saddle.lambda < 1.0 {
+            let lower = lower_end(|e| table.delta(e), at, delta);
+            return Some(Bounds { lower, upper: upper_end(|e| table.delta(e), at, delta)? });
+        }
+        saddle = place(parts, at, delta)?;
+    }
+    None
+}
+
+/// The ε at which δ(ε) is `delta`, about: Newton on ln δ, which is nearly straight.
+fn newton(curve: impl Fn(f64) -> Delta, start: f64, delta: f64) -> Option<f64> {
+    let mut epsilon = start;
+    for _ in 0..60 {
+        let at = curve(epsilon);
+        if !(at.middle > 0.0 && at.slope > 0.0) {
+            return None;
+        }
+        let steepness = at.slope / at.middle;
+        let ln_miss = (at.middle / delta).ln();
+        epsilon = (epsilon + ln_miss.clamp(-20.0, 20.0) / steepness).max(0.0);
+        if ln_miss.abs() < 1e-13 || (epsilon == 0.0 && ln_miss < 0.0) {
+            break;
+        }
+    }
+    epsilon.is_finite().then_some(epsilon)
+}
+
+/// The least ε of a walk from `start` at which δ(ε) ≤ `delta` is proven.
+fn upper_end(curve: impl Fn(f64) -> Delta, start: f64, delta: f64) -> Option<f64> {
+    let mut least = 4.0 * f64::EPSILON * start.abs();
+    let mut epsilon = start;
+    for _ in 0..100 {
+        let at = curve(epsilon);
+        if at.upper <= delta {
+            return Some(epsilon);
+        }
+        epsilon += (1.05 * (at.upper - delta) / at.slope.max(1e-3 * delta)).max(least);
+        least *= 2.0;
+        if !epsilon.is_finite() {
+            break;
+        }
+    }
+    None
+}
+
+/// The largest ε of a walk down from `start` at which δ(ε) ≥ `delta` is proven; 0 if there is none.
+fn lower_end(curve: impl Fn(f64) -> Delta, start: f64, delta: f64) -> f64 {
+    let mut least = 4.0 * f64::EPSILON * start.abs();
+    let mut epsilon = start;
+    for _ in 0..100 {
+        if epsilon <= 0.0 {
+            break;
+        }
+        let at = curve(epsilon);
+        if at.lower >= delta {
+            return epsilon;
+        }
+        epsilon -= (1.05 * (delta - at.lower) / at.slope.max(1e-3 * delta)).max(least);
+        least *= 2.0;
+    }
+    0.0
+}
+
+/// Whether δ(ε) ≤ `delta` can be proven in this direction.
+pub(crate) fn is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
+    // Addition: each loss is at most −ln(1 − q).
+    let most: f64 = parts.laws.iter().map(|(law, count)| -count * libm::log1p(-law.rate)).sum();
+    let bounded = parts.gaussian == 0.0 && parts.laws.iter().all(|(law, _)| law.direction == Direction::Add);
+    if bounded && epsilon >= most * (1.0 + 1e-12) {
+        return true;
+    }
+    if let [(law, 1.0)] = parts.laws[..] {
+        if parts.gaussian == 0.0 {
+            return closed::single(&law, epsilon).upper <= delta;
+        }
+    }
+    let Some(saddle) = place(parts, epsilon, delta) else { return lattice_is_at_most(parts, epsilon, delta) };
+    if contour::chernoff(parts, &saddle, delta).is_some_and(|bound| bound <= delta) {
+        return true;
+    }
+    match contour::table(parts, &saddle, delta) {
+        Some(table) => table.delta(epsilon).upper <= delta,
+        None => lattice_is_at_most(parts, epsilon, delta),
+    }
+}
+
+fn lattice_is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
+    let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
+    let saddle = Saddle { epsilon, ln_delta: libm::log(delta), ..cumulants.for_epsilon(epsilon) };
+    [14, 18].iter().any(|bits| {
+        lattice::tables(parts, &saddle, delta, *bits)
+            .is_some_and(|pair| pair.above.delta(epsilon).upper <= delta)
+    })
+}
+
+/// Bounds on δ(ε) in this direction from lattices.
+pub(crate) fn lattice_delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
+    let mut delta = libm::exp(Cumulants::new(parts, 1e-30).for_epsilon(epsilon).ln_delta).clamp(1e-200, 1.0);
+    let mut best: Option<Bounds> = None;
+    for bits in [14, 17, 20] {
+        let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
+        let saddle = Saddle { epsilon, ln_delta: libm::log(delta), ..cumulants.for_epsilon(epsilon) };
+        let Some(pair) = lattice::tables(parts, &saddle, delta, bits) else { continue };
+        let upper = pair.above.delta(epsilon).upper;
+        let found = Bounds { lower: pair.below.delta(epsilon).lower, upper };
+        let bounds = best.map_or(found, |old: Bounds| old.and(&found));
+        best = Some(bounds);
+        delta = delta.min(upper.max(1e-200));
+        if bounds.width() <= 1e-7 * bounds.upper {
+            break;
+        }
+    }
+    best
+}
+
+/// Bounds on ε at δ from a closed form.
+pub(crate) fn epsilon_on(curve: impl Fn(f64) -> Delta, delta: f64) -> Option<Bounds> {
+    let at_zero = curve(0.0);
+    if at_zero.upper <= delta {
+        return Some(Bounds { lower: 0.0, upper: 0.0 });
+    }
+    // Between an ε that is too small and one that is not: doubling, then halving in ln ε until Newton can take over.
+    let mut high = 1e-12;
+    while curve(high).upper > delta {
+        high *= 2.0;
+        if high > 1e300 {
+            return None;
+        }
+    }
+    let mut low = if high > 1e-12 { 0.5 * high } else { 0.0 };
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if curve(middle).middle > delta {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(Bounds { lower: lower_end(&curve, low, delta), upper: upper_end(&curve, high, delta)? })
+}
+
+/// Bounds on ε at δ in this direction from lattices, finer and finer until they are near enough.
+pub(crate) fn lattice_epsilon_at(parts: &Parts, delta: f64) -> Option<Bounds> {
+    let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
+    let guess = Cumulants::new(parts, 0.1 * delta / parts.count().max(1.0)).for_delta(libm::log(delta));
+    let mut epsilon = guess.epsilon.max(0.0);
+    let mut best: Option<Bounds> = None;
+    for bits in [14, 17, 20] {
+        let saddle = Saddle { epsilon, ln_delta: libm::log(delta), ..cumulants.for_epsilon(epsilon) };
+        let Some(pair) = lattice::tables(parts, &saddle, delta, bits) else { continue };
+        let start = newton(|e| pair.above.delta(e), epsilon, delta).unwrap_or(epsilon);
+        let Some(upper) = upper_end(|e| pair.above.delta(e), start, delta) else { continue };
+        let lower = lower_end(|e| pair.below.delta(e), upper, delta);
+        epsilon = start;
+        let bounds = best.map_or(Bounds { lower, upper }, |old: Bounds| old.and(&Bounds { lower, upper }));
+        best = Some(bounds);
+        if bounds.upper - bounds.lower <= 1e-8 * bounds.upper {
+            break;
+        }
+    }
+    best
+}
