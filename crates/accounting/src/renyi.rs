@@ -16,6 +16,9 @@ use crate::event::{Event, History};
 use crate::numerical::law::{Direction, Law};
 use crate::numerical::line::{Cut, Line};
 
+/// Orders so high that the integral would be longer than this (in deviations of the noise) are left out.
+const MOST_REACH: f64 = 5000.0;
+
 /// ln M(λ): an upper bound, infinite where it cannot be had.
 ///
 /// # Guarantee
@@ -35,9 +38,13 @@ pub fn ln_moment(event: &Event, lambda: f64) -> f64 {
     }
     let law = Law { rate: event.rate(), slope, direction: Direction::Remove };
     let (low, high) = (-11.0, ((1.0 + lambda) * slope + 11.0) * (1.0 + 1e-12));
-    // A quarter grid is enough to find the largest value; long ranges are refused by the line anyway.
-    let nodes = ((high - low) * 4.0).min(1e6) as usize;
-    let largest = (0..=nodes).map(|j| law.ln_tilted(low + 0.25 * j as f64, 1.0 + lambda)).fold(0.0, f64::max);
+    if high > MOST_REACH {
+        return f64::INFINITY;
+    }
+    // The scale only has to be roughly the largest value.
+    let apart = (high - low) / 200.0;
+    let largest =
+        (0..=200).map(|j| law.ln_tilted(low + apart * f64::from(j), 1.0 + lambda)).fold(0.0, f64::max);
     let cut = Cut::new(law, lambda, low, high, largest);
     let Some(line) = Line::for_values(&cut, 0.0, 0.0, 38.0) else { return f64::INFINITY };
     let inside = line.ln_moment_at(lambda);
@@ -85,16 +92,25 @@ pub fn delta(history: &History, epsilon: f64) -> f64 {
     (libm::exp(least(at)) * (1.0 + 1e-9)).min(1.0)
 }
 
-/// The least value of a function of ln λ: the best of a grid, then a golden section around it.
+/// The least value of a function of ln λ that falls and then rises: downhill in strides, then a golden section.
 fn least(at: impl Fn(f64) -> f64) -> f64 {
-    let grid: Vec<f64> = (-16..=30).map(|k| 0.7 * f64::from(k)).collect();
-    let values: Vec<f64> = grid.iter().map(|x| at(*x)).collect();
-    let best = (0..grid.len()).fold(0, |best, k| if values[k] < values[best] { k } else { best });
+    let stride = 0.7;
+    let (mut x, mut here) = (0.0, at(0.0));
+    for direction in [-stride, stride] {
+        loop {
+            let next = at(x + direction);
+            // Downhill, or out of where nothing can be computed.
+            if !(next < here || (here.is_infinite() && direction < 0.0 && x > -30.0)) || x.abs() > 30.0 {
+                break;
+            }
+            (x, here) = (x + direction, next);
+        }
+    }
     let golden = 0.618_033_988_749_895;
-    let (mut low, mut high) = (grid[best] - 0.7, grid[best] + 0.7);
+    let (mut low, mut high) = (x - stride, x + stride);
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
     let (mut at_a, mut at_b) = (at(a), at(b));
-    for _ in 0..24 {
+    for _ in 0..16 {
         if at_a < at_b {
             (high, b, at_b) = (b, a, at_a);
             a = high - golden * (high - low);
@@ -105,5 +121,5 @@ fn least(at: impl Fn(f64) -> f64) -> f64 {
             at_b = at(b);
         }
     }
-    at_a.min(at_b).min(values[best])
+    at_a.min(at_b).min(here)
 }

@@ -13,7 +13,7 @@
 //! the first block on the real line, later ones on lines moved into the half plane where the integrand falls.
 
 use super::law::Law;
-use super::line::{Cut, Line, LnMoment};
+use super::line::{Cut, Line, LnMoment, NearOne};
 use super::parts::Parts;
 use super::rounding::U;
 use super::saddle::{Saddle, end_of};
@@ -24,9 +24,9 @@ use std::f64::consts::PI;
 pub(crate) const NEGLIGIBLE: f64 = 1e-10;
 
 /// The most multiplications a table may cost.
-const MOST_WORK: f64 = 3e8;
+const MOST_WORK: f64 = 1e8;
 /// The most nodes of the contour that one block may have.
-const MOST_TERMS: f64 = 3e6;
+const MOST_TERMS: f64 = 6e5;
 
 /// The table of the contour at `saddle`, or nothing if it would cost too much (near-atomic losses, whose moments hardly
 /// fall along the contour).
@@ -109,12 +109,12 @@ impl<'a> Builder<'a> {
             let mut cut = Cut::new(*law, lambda, low, high, largest);
             let moment = Line::for_values(&cut, 0.0, 0.0, digits)?.total();
             // The scale is a number we choose: only its product with the count is rounded.
-            cut.ln_scale += libm::log(moment);
-            if !cut.ln_scale.is_finite() {
+            cut = cut.with_scale(cut.ln_scale() + libm::log(moment));
+            if !cut.ln_scale().is_finite() {
                 return None;
             }
-            ln_moment += n * cut.ln_scale;
-            ln_moment_error += 8.0 * U * n * cut.ln_scale.abs();
+            ln_moment += n * cut.ln_scale();
+            ln_moment_error += 8.0 * U * n * cut.ln_scale().abs();
             dropped.push((law.mass_above(high) + law.mass_below(low)) * (1.0 + 1e-9));
             cuts.push(cut);
         }
@@ -159,11 +159,11 @@ impl<'a> Builder<'a> {
         for (at, (_, n)) in self.parts.laws.iter().enumerate() {
             let cut = self.cuts[at].clone();
             let mut take = |k: usize, moment: LnMoment| product[k].multiply(moment, *n);
-            if from == 0 && cut.ln_scale.abs() < 0.5 {
-                let unscaled = Cut { ln_scale: 0.0, ..cut.clone() };
-                let line = Line::for_values(&unscaled, 0.0, most_t, self.digits)?;
+            if cut.ln_scale().abs() < 0.5 {
+                let unscaled = cut.with_scale(0.0);
+                let line = NearOne::new(&unscaled, heights[at], most_t, self.digits)?;
                 self.spend(line.nodes(), count)?;
-                line.walk_near_one(step, count, self.dropped[at], cut.ln_scale, &mut take);
+                line.walk((first, step, count), self.dropped[at], cut.ln_scale(), &mut take);
                 continue;
             }
             let line = Line::for_values(&cut, heights[at], most_t, self.digits)?;

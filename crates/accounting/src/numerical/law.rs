@@ -116,6 +116,36 @@ impl Law {
         Ratio { ln, arg, error }
     }
 
+    /// ln(1 + ρ·e^{w + iθ}) with ρ = q/(1−q): ln r(y + iα) without its smallest value ln(1−q), and to a relative accuracy
+    /// however small it is. Same error terms as [`Law::ratio`].
+    pub fn excess(&self, y: f64, alpha: f64) -> Ratio {
+        let w = self.exponent(y);
+        let dw = 4.0 * U * self.slope * (y.abs() + self.slope);
+        let theta = self.slope * alpha;
+        let (sin, cos) = if theta == 0.0 { (0.0, 1.0) } else { (libm::sin(theta), libm::cos(theta)) };
+        let odds = self.rate / (1.0 - self.rate);
+        let growth = if w < 700.0 { odds * libm::exp(w) } else { f64::INFINITY };
+        if growth > 1.0 {
+            let rho = libm::exp(-w) / odds;
+            let ln_odds = libm::log(odds);
+            let ln = ln_odds + w + 0.5 * libm::log1p(2.0 * rho * cos + rho * rho);
+            let arg = theta - libm::atan2(rho * sin, 1.0 + rho * cos);
+            let size = (1.0 + rho * cos).hypot(rho * sin);
+            let error = dw + 8.0 * U * (w.abs() + ln_odds.abs() + theta) + (16.0 * U + dw) / size;
+            return Ratio { ln, arg, error };
+        }
+        let v = (growth * cos, growth * sin);
+        let ln = 0.5 * libm::log1p(2.0 * v.0 + v.0 * v.0 + v.1 * v.1);
+        let arg = if theta == 0.0 { 0.0 } else { libm::atan2(v.1, 1.0 + v.0) };
+        let size = (1.0 + v.0).hypot(v.1);
+        Ratio { ln, arg, error: growth * (dw + 16.0 * U) / size + 8.0 * U * (ln.abs() + arg) }
+    }
+
+    /// The loss that [`Law::excess`] leaves out: ±ln(1−q).
+    pub fn least_loss(&self) -> f64 {
+        self.sign() * libm::log1p(-self.rate)
+    }
+
     /// How much of the law lies above y (a bound from above).
     pub fn mass_above(&self, y: f64) -> f64 {
         match self.direction {

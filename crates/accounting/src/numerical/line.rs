@@ -25,9 +25,10 @@
 //! multiple of h at most h times the larger of f at both points (ln f has no maximum between them). ∎
 //!
 //! # Lemma (sizes)
-//! |φ(y + iv)| = φ(y)e^{v²/2}; |arg r(y + iv)| ≤ s|v|, of the sign of v; |r(y + iv)| ≤ r(y), and
-//! |r(y + iv)|² = r(y)²·(1 − 2p(1−p)(1 − cos sv)) with p = [`Law::share`]. So for removal N_v ≤ e^{v²/2}·M(λ), times
-//! e^{ts|v|} if v < 0. For addition there is the further factor of [`Cut::ln_growth`].
+//! |φ(y + iv)| = φ(y)e^{v²/2}; arg r(y + iv) has the sign of v, and |arg r| grows with y ([`Cut::most_turn`]);
+//! |r(y + iv)| ≤ r(y), and |r(y + iv)|² = r(y)²·(1 − 2p(1−p)(1 − cos sv)) with p = [`Law::share`]. So for removal
+//! N_v ≤ e^{v²/2}·M(λ), times e^{t·|arg r(high + iv)|} if v < 0. For addition there is the further factor of
+//! [`Cut::ln_growth`].
 
 use super::law::{Direction, Law};
 use super::rounding::{INV_SQRT_2PI, U, normal_tail};
@@ -41,9 +42,13 @@ pub(crate) struct Cut {
     pub low: f64,
     pub high: f64,
     /// ln of a number near M(λ), the unit of the moments.
-    pub ln_scale: f64,
+    ln_scale: f64,
+    /// The largest p(1−p) on the line.
+    most_share: f64,
+    /// p(1−p) and the logarithm of the tilted density at `high`.
+    high_end: (f64, f64),
     /// For addition: (p(1−p), ln of the law's mass above, ln r) at a few points with p ≤ ½.
-    pub splits: Vec<(f64, f64, f64)>,
+    splits: Vec<(f64, f64, f64)>,
 }
 
 impl Cut {
@@ -58,7 +63,40 @@ impl Cut {
             splits.push((p * (1.0 - p), libm::log(normal_tail(c)) + 1e-9, law.ln_ratio(c)));
             c += 1.0;
         }
-        Self { law, lambda, low, high, ln_scale, splits }
+        let (p, least_p) = (law.share(high), law.share(low));
+        let most_share = if p < 0.5 {
+            p * (1.0 - p)
+        } else if least_p > 0.5 {
+            least_p * (1.0 - least_p)
+        } else {
+            0.25
+        };
+        let high_end = (p * (1.0 - p), law.ln_tilted(high, law.kappa(lambda)) + INV_SQRT_2PI.ln());
+        Self { law, lambda, low, high, ln_scale, most_share, high_end, splits }
+    }
+
+    /// ln of the unit of the moments.
+    pub fn ln_scale(&self) -> f64 {
+        self.ln_scale
+    }
+
+    /// The same cut with another unit.
+    pub fn with_scale(&self, ln_scale: f64) -> Self {
+        Self { ln_scale, ..self.clone() }
+    }
+
+    /// The same cut at another λ.
+    fn at(&self, lambda: f64, ln_scale: f64) -> Self {
+        Self::new(self.law, lambda, self.low, self.high, ln_scale)
+    }
+
+    /// ln of the tilted density's largest value on the short side of height v at `high`.
+    fn ln_edge(&self, v: f64) -> f64 {
+        let (share, ln_density) = self.high_end;
+        let kappa = self.law.kappa(self.lambda);
+        let turn = 1.0 - libm::cos(self.law.slope * v);
+        let growth = if kappa < 0.0 { 0.5 * kappa * libm::log1p(-2.0 * share * turn) } else { 0.0 };
+        ln_density + growth - self.ln_scale
     }
 
     /// ln of the tilted density at y in units of the scale.
@@ -84,14 +122,21 @@ impl Cut {
             let above = worst + ln_mass - self.lambda * ln_ratio - self.ln_scale;
             below.max(above)
         };
-        self.splits.iter().map(at).fold(worst, f64::min) + 1e-9
+        // Without a split: p(1−p) on the whole line.
+        let whole = -0.5 * self.lambda * libm::log1p(-2.0 * self.most_share * turn);
+        self.splits.iter().map(at).fold(worst.min(whole), f64::min) + 1e-9
+    }
+
+    /// The largest |arg r(y ± iv)| on the line: r = 1 − q + q·e^w·e^{±isv} turns the more, the larger y is.
+    fn most_turn(&self, v: f64) -> f64 {
+        if v > 0.0 { self.law.excess(self.high + 1.0, v).arg * (1.0 + 1e-12) } else { 0.0 }
     }
 
     /// The tilted density at the ends times what the short sides of the rectangle may multiply it by.
     fn edges(&self, alpha: f64, beta: f64, step: f64, t: f64) -> f64 {
         let below = (beta - alpha).max(0.0);
         let c = 2.0 * PI / step - alpha - 0.5 * beta;
-        let at_the_far_side = below * (t * self.law.slope + 0.5 * below) - 2.0 * PI * beta / step;
+        let at_the_far_side = t * self.most_turn(below) + 0.5 * below * below - 2.0 * PI * beta / step;
         if c <= 0.0 || at_the_far_side > 0.0 {
             return f64::INFINITY;
         }
@@ -124,6 +169,8 @@ pub(crate) struct Line<'a> {
     beta: f64,
     step: f64,
     ln_growth: f64,
+    /// The most that r turns on the lower side of the strip.
+    turn: f64,
     weight: (Vec<f64>, Vec<f64>),
     loss: (Vec<f64>, Vec<f64>),
     sums: Sums,
@@ -141,10 +188,6 @@ struct Sums {
     weight_error: f64,
     /// Σ|w|·(error of the loss).
     loss_error: f64,
-    /// Σ|w|·|loss|.
-    losses: f64,
-    /// Σ|w|·|loss|·(relative error of w).
-    losses_error: f64,
     /// The largest relative error of a weight and the largest error of a loss.
     worst: (f64, f64),
 }
@@ -166,7 +209,7 @@ impl<'a> Line<'a> {
 
     fn new(cut: &'a Cut, alpha: f64, step: f64, beta: f64) -> Option<Self> {
         // A step with few digits makes every node exact.
-        let step = few_digits(step.min(0.25 * (cut.high - cut.low)));
+        let step = few_digits(step.min(1.0));
         let nodes = ((cut.high - cut.low) / step).ceil();
         if nodes.is_nan() || nodes > MOST_NODES {
             return None;
@@ -178,6 +221,7 @@ impl<'a> Line<'a> {
             beta,
             step,
             ln_growth: cut.ln_growth(alpha + beta),
+            turn: cut.most_turn(beta - alpha),
             weight: (Vec::with_capacity(n), Vec::with_capacity(n)),
             loss: (Vec::with_capacity(n), Vec::with_capacity(n)),
             sums: Sums::default(),
@@ -198,13 +242,10 @@ impl<'a> Line<'a> {
         // Relative: of the exponent and of the angle.
         let error = U * (16.0 + y * y + alpha * alpha + 4.0 * alpha * y.abs() + 2.0 * ln_scale.abs())
             + kappa.abs() * loss_error;
-        let loss = ratio.ln.abs() + ratio.arg;
         let sums = &mut self.sums;
         sums.total += size;
         sums.weight_error += size * error;
         sums.loss_error += size * loss_error;
-        sums.losses += size * loss;
-        sums.losses_error += size * loss * error;
         sums.worst = (sums.worst.0.max(error), sums.worst.1.max(loss_error));
         if alpha == 0.0 {
             self.weight.0.push(size);
@@ -232,7 +273,7 @@ impl<'a> Line<'a> {
         let (alpha, beta) = (self.alpha, self.beta);
         let below = beta - alpha;
         let up = 0.5 * (alpha + beta) * (alpha + beta);
-        let down = 0.5 * below * below + if below > 0.0 { t * self.cut.law.slope * below } else { 0.0 };
+        let down = 0.5 * below * below + t * self.turn;
         let reach = 2.0 * PI * beta / self.step;
         let long =
             3.0 * (libm::exp(up + self.ln_growth - reach) + libm::exp(down + self.ln_growth - reach)) * 1.001;
@@ -246,7 +287,7 @@ impl<'a> Line<'a> {
         let sum: f64 =
             self.weight.0.iter().zip(&self.loss.0).map(|(w, l)| w * libm::exp(extra * l - largest)).sum();
         let ln_sum = self.cut.ln_scale + largest + libm::log(sum);
-        let there = Cut { lambda, ln_scale: ln_sum, ..self.cut.clone() };
+        let there = self.cut.at(lambda, ln_sum);
         let reach = 2.0 * PI * self.beta / self.step;
         let strip = libm::exp(LN_2 + 0.5 * self.beta * self.beta + there.ln_growth(self.beta) - reach)
             / (1.0 - libm::exp(-reach));
@@ -317,56 +358,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The same from t = 0 on the real axis, for moments near 1 with scale 1: X = M − 1 is summed instead of M.
-    ///
-    /// The law's mass is 1 up to `dropped`, so X = Σ b(e^{λℓ} − 1) + Σ w(e^{itℓ} − 1) with b = w·e^{−λℓ}, and every
-    /// rounding error is relative to a loss, not to 1: it matters where M is raised to a high power. With C = w·(cos − 1)
-    /// and S = w·sin, one step of the phase is C += w·c + C·c − S·s, S += w·s + S·c + C·s, relative to the size reached
-    /// good to 8U a step.
-    pub fn walk_near_one(
-        &self,
-        step: f64,
-        count: usize,
-        dropped: f64,
-        ln_scale: f64,
-        mut each: impl FnMut(usize, LnMoment),
-    ) {
-        let n = self.nodes();
-        let lambda = self.cut.lambda;
-        let (weights, losses) = (&self.weight.0, &self.loss.0);
-        let (mut still, mut still_size) = (0.0, 0.0);
-        for (w, loss) in weights.iter().zip(losses) {
-            // b(e^{λℓ} − 1) = −w(e^{−λℓ} − 1)
-            let part = -w * libm::expm1(-lambda * loss);
-            still += part;
-            still_size += part.abs();
-        }
-        let half: Vec<f64> = losses.iter().map(|loss| libm::sin(0.5 * step * loss)).collect();
-        let factor_re: Vec<f64> = half.iter().map(|s| -2.0 * s * s).collect();
-        let factor_im: Vec<f64> = losses.iter().map(|loss| libm::sin(step * loss)).collect();
-        let (mut re, mut im) = (vec![0.0; n], vec![0.0; n]);
-        let sums = &self.sums;
-        let still_error = still_size * (sums.worst.0 + (n as f64 + 64.0) * U) + lambda * sums.loss_error;
-        for k in 0..count {
-            let t = step * k as f64;
-            if k > 0 {
-                for j in 0..n {
-                    let (c, s, w) = (factor_re[j], factor_im[j], weights[j]);
-                    let (a, b) = (re[j], im[j]);
-                    re[j] = a + ((w + a) * c - b * s);
-                    im[j] = b + ((w + a) * s + b * c);
-                }
-            }
-            let moving = t * (sums.losses_error + sums.loss_error)
-                + t * sums.losses * (8.0 * k as f64 + 64.0 + n as f64 / 4.0) * U;
-            let error = 1.001 * (still_error + moving) + 2.0 * self.quadrature_error(t) + dropped;
-            let x = (still + sum_in_lanes(&re), sum_in_lanes(&im));
-            let ln_size = 0.5 * libm::log1p(2.0 * x.0 + x.0 * x.0 + x.1 * x.1);
-            let size = libm::exp(ln_size);
-            each(k, LnMoment::new(ln_size, libm::atan2(x.1, 1.0 + x.0), size, error).over(ln_scale));
-        }
-    }
-
     /// e^{itℓ} at every node.
     fn phases(&self, t: f64) -> (Vec<f64>, Vec<f64>) {
         let parts = self.loss.0.iter().zip(&self.loss.1).map(|(re, im)| {
@@ -375,6 +366,144 @@ impl<'a> Line<'a> {
             (size * cos, size * sin)
         });
         parts.unzip()
+    }
+}
+
+/// The same for moments near 1: with ℓ = ℓ₀ + ℓ′, M = e^{zℓ₀}·(1 + X) and X = ∫ b·(e^{zℓ′} − 1), b the law itself. Rounding
+/// errors are then relative to X, not to 1, which matters where M is raised to a high power, or where terms cancel. If
+/// λℓ₀ is small for ℓ₀ = ±ln(1−q), the loss of nearly all releases at a low rate, that is ℓ₀; else 0.
+pub(crate) struct NearOne<'a> {
+    cut: &'a Cut,
+    line: Line<'a>,
+    /// ℓ₀.
+    base: f64,
+    /// Relative error of each b, error of each ℓ′.
+    errors: Vec<(f64, f64)>,
+}
+
+impl<'a> NearOne<'a> {
+    /// As [`Line::for_values`]; `cut` has the scale 1 and M(λ) ≤ 2.
+    pub fn new(cut: &'a Cut, alpha: f64, most_t: f64, digits: f64) -> Option<Self> {
+        let (step, beta) = best_step(cut, alpha, most_t, digits);
+        let step = few_digits(step.min(1.0));
+        let nodes = ((cut.high - cut.low) / step).ceil();
+        if nodes.is_nan() || nodes > MOST_NODES {
+            return None;
+        }
+        let empty = || (Vec::new(), Vec::new());
+        let ln_growth = cut.ln_growth(alpha + beta);
+        let turn = cut.most_turn(beta - alpha);
+        let line = Line {
+            cut,
+            alpha,
+            beta,
+            step,
+            ln_growth,
+            turn,
+            weight: empty(),
+            loss: empty(),
+            sums: Sums::default(),
+        };
+        let least = cut.law.least_loss();
+        let base = if (cut.lambda * least).abs() < 0.5 { least } else { 0.0 };
+        let mut near = Self { cut, line, base, errors: Vec::new() };
+        for j in 0..nodes as usize {
+            near.push(cut.low + (j as f64 + 0.5) * step);
+        }
+        Some(near)
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.line.nodes()
+    }
+
+    fn push(&mut self, y: f64) {
+        let (law, alpha) = (self.cut.law, self.line.alpha);
+        let (kappa, sign) = (law.kappa(0.0), law.sign());
+        // r = (1 − q)·e^{excess}.
+        let loss = if self.base == 0.0 { law.ratio(y, alpha) } else { law.excess(y, alpha) };
+        let ln_ratio = loss.ln + if self.base == 0.0 { 0.0 } else { libm::log1p(-law.rate) };
+        // The law itself: φ·r for removal, φ for addition.
+        let size =
+            self.line.step * INV_SQRT_2PI * libm::exp(0.5 * (alpha * alpha - y * y) + kappa * ln_ratio);
+        let angle = sign * (kappa * loss.arg - alpha * y);
+        self.line.weight.0.push(size * libm::cos(angle));
+        self.line.weight.1.push(size * libm::sin(angle));
+        self.line.loss.0.push(sign * loss.ln);
+        self.line.loss.1.push(loss.arg);
+        let loss_error = loss.error + 4.0 * U * (loss.ln.abs() + loss.arg);
+        let error = U
+            * (24.0 + y * y + alpha * alpha + 4.0 * alpha * y.abs() + 4.0 * kappa.abs() * ln_ratio.abs())
+            + kappa.abs() * loss_error;
+        self.errors.push((error, loss_error));
+    }
+
+    /// ln M(λ + it)/scale for t = first, first + Δ, …; the law's mass is 1 up to `dropped`.
+    ///
+    /// D = b(e^{zℓ′} − 1) goes from node to node by D += (D + b)(e^{iΔℓ′} − 1), with a relative error of 8U of |b| times the
+    /// largest |e^{zℓ′} − 1| so far a step, and is computed afresh every 8 steps. The sum's rounding and the midpoint rule's
+    /// error (of both parts) come on top.
+    pub fn walk(
+        &self,
+        (first, step, count): (f64, f64, usize),
+        dropped: f64,
+        ln_scale: f64,
+        mut each: impl FnMut(usize, LnMoment),
+    ) {
+        let (n, lambda) = (self.nodes(), self.cut.lambda);
+        let base = self.base;
+        let (b_re, b_im) = (&self.line.weight.0, &self.line.weight.1);
+        let turn: Vec<(f64, f64)> = (0..n).map(|j| self.exp_minus_one(j, 0.0, step)).collect();
+        let (mut re, mut im) = (vec![0.0; n], vec![0.0; n]);
+        let (mut fixed, mut sizes) = (0.0, 0.0);
+        for k in 0..count {
+            let t = first + step * k as f64;
+            let since = k % 8;
+            if since == 0 {
+                for j in 0..n {
+                    let (x, y) = self.exp_minus_one(j, lambda, t);
+                    (re[j], im[j]) = (b_re[j] * x - b_im[j] * y, b_re[j] * y + b_im[j] * x);
+                }
+                (fixed, sizes) = self.errors_up_to(t + 8.0 * step);
+            } else {
+                for j in 0..n {
+                    let (a, b) = (re[j] + b_re[j], im[j] + b_im[j]);
+                    re[j] += a * turn[j].0 - b * turn[j].1;
+                    im[j] += a * turn[j].1 + b * turn[j].0;
+                }
+            }
+            let rounding = sizes * (8.0 * since as f64 + 32.0 + n as f64 / 4.0) * U;
+            let error = 1.001 * (fixed + rounding) + 2.0 * self.line.quadrature_error(t) + dropped;
+            let x = (sum_in_lanes(&re), sum_in_lanes(&im));
+            let ln_size = 0.5 * libm::log1p(2.0 * x.0 + x.0 * x.0 + x.1 * x.1);
+            let near_one = LnMoment::new(ln_size, libm::atan2(x.1, 1.0 + x.0), libm::exp(ln_size), error);
+            each(k, near_one.turned(lambda * base - ln_scale, t * base));
+        }
+    }
+
+    /// e^{(λ+it)ℓ′} − 1 at node j, to a relative accuracy.
+    fn exp_minus_one(&self, j: usize, lambda: f64, t: f64) -> (f64, f64) {
+        let (re, im) = (self.line.loss.0[j], self.line.loss.1[j]);
+        let (x, y) = (lambda * re - t * im, t * re + lambda * im);
+        let half = libm::sin(0.5 * y);
+        (libm::expm1(x) * libm::cos(y) - 2.0 * half * half, libm::exp(x) * libm::sin(y))
+    }
+
+    /// For every t up to `most`: Σ|b|·(|e^{zℓ′} − 1|·relative error of b + |z|·e^{λℓ′}·error of ℓ′), and Σ|b||e^{zℓ′} − 1|.
+    fn errors_up_to(&self, most: f64) -> (f64, f64) {
+        let lambda = self.cut.lambda;
+        let z = lambda.hypot(most);
+        let (mut fixed, mut sizes) = (0.0, 0.0);
+        for j in 0..self.nodes() {
+            let (re, im) = (self.line.loss.0[j], self.line.loss.1[j]);
+            let grown = libm::exp(lambda * re);
+            let size = self.line.weight.0[j].hypot(self.line.weight.1[j]);
+            let moved = (z * (re.abs() + im) * grown.max(1.0)).min(1.0 + grown);
+            let (weight, loss) = self.errors[j];
+            fixed += size * (moved * weight + z * grown * loss);
+            sizes += size * moved;
+        }
+        (fixed, sizes)
     }
 }
 
@@ -407,8 +536,10 @@ impl LnMoment {
         }
     }
 
-    fn over(self, ln_scale: f64) -> Self {
-        Self { ln_size: self.ln_size - ln_scale, error: self.error + 4.0 * U * ln_scale.abs(), ..self }
+    /// Times e^{ln_size + i·angle}, a number known to a few U of its logarithm.
+    fn turned(self, ln_size: f64, angle: f64) -> Self {
+        let error = self.error + 8.0 * U * (ln_size.abs() + angle.abs());
+        Self { ln_size: self.ln_size + ln_size, angle: self.angle + angle, error }
     }
 }
 
@@ -444,12 +575,25 @@ fn best_step(cut: &Cut, alpha: f64, most_t: f64, digits: f64) -> (f64, f64) {
     let slope = cut.law.slope;
     let widest = (0.96 * PI / slope - alpha).min(14.0);
     let step_for = |i: i32| {
-        let beta = widest * f64::from(i) / 12.0;
+        let beta = widest * libm::pow(0.72, f64::from(i));
         let below = (beta - alpha).max(0.0);
         let up = 0.5 * (alpha + beta) * (alpha + beta);
-        let down = 0.5 * below * below + most_t * slope * below;
+        let down = 0.5 * below * below + most_t * cut.most_turn(below);
         let need = digits + up.max(down) + cut.ln_growth(alpha + beta);
-        (2.0 * PI * beta / need, beta)
+        // A strip so high that the short sides matter is no good.
+        let step = if cut.ln_edge(alpha + beta) > -digits { 0.0 } else { 2.0 * PI * beta / need };
+        (step, beta)
     };
-    (1..=12).map(step_for).fold((0.0, 0.0), |best, step| if step.0 > best.0 { step } else { best })
+    // The step rises and then falls as β gets smaller; of nearly equal steps the smallest β, for the sake of the edges.
+    let mut best = step_for(0);
+    for i in 1..=24 {
+        let next = step_for(i);
+        if next.0 < 0.7 * best.0 {
+            break;
+        }
+        if next.0 > 0.9 * best.0 {
+            best = (next.0, next.1);
+        }
+    }
+    best
 }

@@ -70,8 +70,14 @@ pub fn epsilon(history: &History, delta: f64) -> Result<Bounds, AccountingError>
         Some(curve) => solve::epsilon_on(curve, delta),
         None => integrated_epsilon(&remove, delta),
     };
-    let bounds = bounds.unwrap_or_else(|| last_resort(history, delta));
-    Ok(widen(with_addition(history, bounds, delta)))
+    let bounds = with_addition(history, bounds.unwrap_or(Bounds { lower: 0.0, upper: f64::INFINITY }), delta);
+    // What the integrals could not settle, the simpler bounds may.
+    let bounds = if bounds.upper.is_finite() && bounds.width() <= 1e-3 * bounds.upper {
+        bounds
+    } else {
+        bounds.and(&last_resort(history, delta))
+    };
+    Ok(widen(bounds))
 }
 
 /// Bounds on the δ of a history at ε.
@@ -87,8 +93,14 @@ pub fn delta(history: &History, epsilon: f64) -> Result<Bounds, AccountingError>
     if let Some(bounds) = trivial(history) {
         return Ok(Bounds { lower: bounds.lower.min(1.0), upper: bounds.upper.min(1.0) });
     }
-    let [remove, add] =
-        [Direction::Remove, Direction::Add].map(|direction| delta_in(history, direction, epsilon));
+    let remove = delta_in(&Parts::of(history, Direction::Remove), history, epsilon);
+    let parts = Parts::of(history, Direction::Add);
+    // Gaussian losses are the same in both directions; elsewhere addition usually costs less.
+    let add = if parts.laws.is_empty() || solve::is_at_most(&parts, epsilon, remove.upper) {
+        Bounds { lower: 0.0, upper: 0.0 }
+    } else {
+        delta_in(&parts, history, epsilon)
+    };
     let slack = 1e-8;
     Ok(Bounds {
         lower: (remove.lower.max(add.lower) * (1.0 - slack)).max(0.0),
@@ -157,30 +169,34 @@ fn with_addition(history: &History, bounds: Bounds, delta: f64) -> Bounds {
     };
     match add {
         Some(add) => Bounds { lower: bounds.lower.max(add.lower), upper: bounds.upper.max(add.upper) },
-        None => Bounds { upper: bounds.upper.max(last_resort(history, delta).upper), ..bounds },
+        None => Bounds { upper: f64::INFINITY, ..bounds },
     }
 }
 
-fn delta_in(history: &History, direction: Direction, epsilon: f64) -> Bounds {
-    let parts = Parts::of(history, direction);
-    if let Some(curve) = closed_curve(&parts) {
+fn delta_in(parts: &Parts, history: &History, epsilon: f64) -> Bounds {
+    if let Some(curve) = closed_curve(parts) {
         let at = curve(epsilon);
         return Bounds { lower: at.lower, upper: at.upper };
     }
-    let contour = solve::delta_at(&parts, epsilon);
+    let contour = solve::delta_at(parts, epsilon);
     match contour {
         Some(bounds) if bounds.width() <= 1e-6 * bounds.upper => bounds,
         _ => {
             let everything = Bounds { lower: 0.0, upper: renyi::delta(history, epsilon) };
-            let lattice = solve::lattice_delta_at(&parts, epsilon).unwrap_or(everything);
+            let lattice = solve::lattice_delta_at(parts, epsilon).unwrap_or(everything);
             contour.unwrap_or(everything).and(&lattice)
         }
     }
 }
 
-/// Where no integral can be had: the Rényi bound from above, and the costliest single release from below.
+/// Where no integral can be had: from above the Rényi bound and the cost without sampling, from below the costliest
+/// single release.
 fn last_resort(history: &History, delta: f64) -> Bounds {
-    let upper = renyi::epsilon(history, delta);
+    // Sampling only helps: without it the closed form holds.
+    let variance: f64 =
+        history.entries().iter().map(|(event, n)| *n as f64 / event.noise_multiplier().powi(2)).sum();
+    let unsampled = solve::epsilon_on(|epsilon| closed::gaussian(variance * (1.0 + 1e-12), epsilon), delta);
+    let upper = renyi::epsilon(history, delta).min(unsampled.map_or(f64::INFINITY, |bounds| bounds.upper));
     let single = |(event, _): &(Event, u64)| {
         let law =
             Law { rate: event.rate(), slope: 1.0 / event.noise_multiplier(), direction: Direction::Remove };

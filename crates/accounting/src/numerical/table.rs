@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
     t: f64,
-    size: f64,
+    pub size: f64,
     angle: f64,
 }
 
@@ -99,7 +99,7 @@ impl Table {
             return;
         }
         // Off by a factor e^{±ln_error}, and by the rounding of size and angle.
-        let relative = libm::expm1(ln_error) + U * (64.0 + 4.0 * ln_size.abs() + 4.0 * angle.abs());
+        let relative = libm::expm1(ln_error) + U * (40.0 + 4.0 * ln_size.abs() + 4.0 * angle.abs());
         self.error += size * relative;
         if size > self.negligible_size() {
             self.terms.push(Term { t, size, angle: angle + kernel_angle });
@@ -143,17 +143,21 @@ impl Table {
 
     /// δ(ε), on a lattice only for its points.
     fn sum(&self, epsilon: f64) -> Delta {
-        let (mut sum, mut slope, mut sizes, mut turned) = (0.0, 0.0, 0.0, 0.0);
+        // Kahan's summation, for the terms may cancel: off by 3U of the sum of their sizes.
+        let (mut sum, mut lost, mut slope, mut sizes, mut turned) = (0.0_f64, 0.0, 0.0, 0.0, 0.0);
         for term in &self.terms {
             let (sin, cos) = libm::sincos(term.angle - term.t * epsilon);
-            sum += term.size * cos;
+            let value = term.size * cos - lost;
+            let next = sum + value;
+            lost = (next - sum) - value;
+            sum = next;
             slope += term.size * (self.lambda * cos - term.t * sin);
             sizes += term.size;
             turned += term.size * term.t;
         }
         let ln_scale = self.ln_moment - self.lambda * epsilon;
         let scale = libm::exp(ln_scale) * self.step / (2.0 * PI);
-        let rounding = U * ((self.terms.len() as f64 + 16.0) * sizes + 4.0 * epsilon.abs() * turned);
+        let rounding = U * (16.0 * sizes + 4.0 * epsilon.abs() * turned);
         let error = scale * (self.error + rounding) + libm::exp(ln_scale) * self.rest;
         let scale_error =
             self.ln_moment_error + U * (32.0 + 4.0 * ln_scale.abs() + 4.0 * (self.lambda * epsilon).abs());
