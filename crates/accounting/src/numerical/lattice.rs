@@ -181,9 +181,9 @@ impl Pmf {
         if last <= first || (last - first) / step > MOST_POINTS {
             return None;
         }
-        let points = ((last - first) / step).ceil() as usize + 1;
+        let points = ((last - first) / step).ceil() as usize + 2;
         let offset = match law.direction {
-            Direction::Remove => first,
+            Direction::Remove => Pieces { law: *law, low, high, step, offset: first }.lowest_atom() - step,
             Direction::Add => last - (points - 1) as f64 * step,
         };
         let pieces = Pieces { law: *law, low, high, step, offset };
@@ -308,6 +308,16 @@ impl Pieces {
             from = to;
         }
         halves
+    }
+
+    /// The loss of the first half cell taken as one outcome. At low rates nearly all of the law is there: a lattice
+    /// through this point loses nothing when it is merged.
+    fn lowest_atom(&self) -> f64 {
+        let mut half = Half::default();
+        let (from, end) = self.ends();
+        let to = self.place(self.offset + 0.5 * self.step).clamp(from, end);
+        self.integrate(from, to, self.offset, &mut half);
+        if half.mass > 0.0 { self.offset - libm::log1p(-half.part / half.mass) } else { self.offset }
     }
 
     /// Ends in y, in the order of growing loss, without what lies before the first point.
