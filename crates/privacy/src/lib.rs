@@ -30,6 +30,7 @@ pub mod released;
 pub mod sampling;
 pub mod shard;
 pub mod start;
+pub mod statement;
 pub mod streams;
 
 pub use answer::{Answer, Diagnostics, GateError};
@@ -45,4 +46,5 @@ pub use released::{DecodeError, Released};
 pub use sampling::{Batches, Sampling, SamplingError};
 pub use shard::{Shard, ShardError};
 pub use start::{Start, StartError};
+pub use statement::{Statement, StatementError};
 pub use streams::{Origin, Purpose, Secret, Stream};

@@ -2,8 +2,8 @@
 //!
 //! Assumed: IEEE double arithmetic rounding to nearest, and library functions (the `libm` crate's: the same code and
 //! so the same bits on every machine) with a relative error of at most 4·[`U`], that is 4 units of 2⁻⁵³ where 1 is
-//! the best possible. Its authors state errors below one unit in the last place; `tests/functions.rs` measures them
-//! against 50-digit arithmetic.
+//! the best possible. Its authors state errors below one unit in the last place; `tests/high_precision/functions.rs`
+//! measures them against 67-digit arithmetic.
 
 /// The unit round-off of double arithmetic, 2⁻⁵³.
 pub(crate) const U: f64 = f64::EPSILON / 2.0;

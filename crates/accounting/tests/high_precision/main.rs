@@ -6,6 +6,7 @@
 mod closed;
 mod contour;
 mod fixed;
+mod functions;
 mod pair;
 mod plan;
 mod real;

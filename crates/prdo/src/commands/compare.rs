@@ -98,6 +98,11 @@ fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
         if k > 0 && !labels.is_empty() && apart(&planned[k - 1].0) == apart(labels) {
             continue;
         }
+        if document.has("privacy.statement") {
+            let message =
+                "privacy.statement is for single runs: every run of a comparison would be another release";
+            return Err(document.error("privacy.statement", message).help("train with `prdo run`").into());
+        }
         let built = build(document).map_err(|e| {
             let which: Vec<String> = labels.iter().map(|(k, v)| format!("{k} = {v}")).collect();
             let context = if which.is_empty() {

@@ -36,6 +36,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (folder, kept) = open_folder(args, &name, &mut built)?;
     folder.write("run.toml", resolved::to_toml(&document, &built).as_bytes())?;
     announce(&built);
+    built.enter_statement(&name).map_err(Failure::Work)?;
 
     let started = Instant::now();
     let mut watcher = Watcher::new(&folder, &built, kept, args.checkpoint_every)?;

@@ -8,9 +8,10 @@ use crate::error::RunError;
 use crate::run::{Prepared, Privacy, Run};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::{Combine, Method, Settings};
-use prdo_privacy::{Model, Sampling, Start};
+use prdo_privacy::{Model, Sampling, Start, Statement};
 use prdo_problem::Table;
 use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
+use std::path::PathBuf;
 
 /// A model of tables, whichever it is.
 pub type BoxedModel = Box<dyn Model<Data = Table>>;
@@ -45,6 +46,43 @@ pub struct Built {
     pub warnings: Vec<String>,
     /// Names the settings and the data: checkpoints of another run do not fit.
     pub fingerprint: [u8; 32],
+    /// Where runs on these records are listed, and those that are.
+    pub statement: Option<(PathBuf, Statement)>,
+}
+
+impl Built {
+    /// Enters this run in the statement of its records, if there is one. To be done before anything is released.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or a run that cannot be accounted for.
+    pub fn enter_statement(&mut self, name: &str) -> Result<(), String> {
+        let (Some((path, statement)), Some(guarantee)) = (&mut self.statement, self.prepared.guarantee)
+        else {
+            return Ok(());
+        };
+        let plan = guarantee.plan(self.prepared.schedule.rounds).map_err(|e| e.to_string())?;
+        statement.enter(&run_id(&self.fingerprint), name, &plan);
+        statement.save(path).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    }
+}
+
+/// How a run is called in a statement.
+fn run_id(fingerprint: &[u8; 32]) -> String {
+    fingerprint[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The statement of the records, if the run file names one.
+fn statement(document: &Document) -> Result<Option<(PathBuf, Statement)>, ConfigError> {
+    let Some(path) = document.file("privacy.statement").filter(|_| document.has_section("privacy")) else {
+        return Ok(None);
+    };
+    let statement = Statement::load(&path).map_err(|e| {
+        let message = format!("privacy.statement {}: {e}", path.display());
+        document
+            .error("privacy.statement", message)
+            .help("without it nobody knows what was released: restore it")
+    })?;
+    Ok(Some((path, statement)))
 }
 
 /// Builds the run of a document without lists.
@@ -71,6 +109,7 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     let fingerprint = fingerprint(document, &holdings, &wiring);
     let Holdings { nodes, held_out, validation, title, class_names, warnings: thoughts, .. } = holdings;
     warnings.extend(thoughts);
+    let statement = statement(document)?;
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
     let test_records = held_out.as_ref().map_or(0, Table::len);
 
@@ -102,6 +141,9 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     if let Some(privacy) = privacy {
         let accounting = document.text("privacy.accountant").and_then(|name| Accounting::named(&name));
         run = run.private(privacy).accounting(accounting.unwrap_or_default());
+        if let Some((_, statement)) = &statement {
+            run = run.after(statement.before(&run_id(&fingerprint)));
+        }
     }
     let prepared = run.prepare().map_err(located)?;
     let validation = validation.map(|table| (second_model, table));
@@ -120,6 +162,7 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         validation,
         warnings,
         fingerprint,
+        statement,
     })
 }
 
@@ -300,7 +343,7 @@ fn class_counts(holdings: &Holdings) -> Option<Vec<Vec<u64>>> {
 fn fingerprint(document: &Document, holdings: &Holdings, wiring: &Wiring) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for key in super::schema::KEYS {
-        let counts = key.path != "name" && !key.path.starts_with("resolved.");
+        let counts = !["name", "privacy.statement"].contains(&key.path) && !key.path.starts_with("resolved.");
         if let Some(value) = document.get(key.path).filter(|_| counts) {
             hasher.update(format!("{} = {value}\n", key.path).as_bytes());
         }

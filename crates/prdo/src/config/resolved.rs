@@ -50,7 +50,7 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
             Some(Value::Float(built.test_records as f64))
         }
-        "graph.file" | "data.path" | "data.test_path" => from_file(path),
+        "graph.file" | "data.path" | "data.test_path" | "privacy.statement" => from_file(path),
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,

@@ -299,6 +299,12 @@ pub const KEYS: &[Key] = &[
         Some("\"prv\""),
         "how ε is computed: exact with proven bounds, Rényi, or the paper's Rényi sum at integer orders",
     ),
+    key(
+        "privacy.statement",
+        Kind::Text,
+        None,
+        "a file that lists what runs release about these records: epsilon is then for all of them; relative to the run file",
+    ),
     key("metrics.every", Kind::Integer(1, 100_000_000), Some("10"), "a row of metrics every so many rounds"),
     key("metrics.moments", Kind::Flag, Some("false"), "also write the paper's moments of every round (slow)"),
     key("resolved.prdo", Kind::Text, None, "version that wrote this file (information only)"),
