@@ -1,5 +1,8 @@
 //! The command line, as typed.
 
+pub mod privacy;
+pub mod values;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -38,6 +41,20 @@ pub enum Command {
     #[command(after_help = "Example: prdo graph ring --nodes 32 --json\n\
         A file with edges (`i j` a line) or a matrix works too: prdo graph mine.txt")]
     Graph(GraphArgs),
+    /// How private is it? ε, δ, the noise, rounds or rate for a budget, and curves, with proof.
+    #[command(subcommand, arg_required_else_help = true)]
+    #[command(
+        after_help = "Example: prdo privacy epsilon --rate 100/4500 --noise 2.464143 --rounds 9500 --delta 1e-5\n\
+        Adjacency is add/remove of one record; batches are Poisson samples; noise is Gaussian."
+    )]
+    Privacy(privacy::Privacy),
+    /// How fast it is, measured on this machine.
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_help = "Example: prdo bench accountant --json"
+    )]
+    Bench(Bench),
     /// (Re)builds report.html from a run's files.
     #[command(after_help = "Example: prdo report runs/demo")]
     Report {
@@ -162,4 +179,16 @@ pub struct GraphArgs {
     /// One JSON object on stdout instead of text.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `prdo bench`.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// The privacy accountant: one ε, a calibration, ε at every round, and the Rényi accountants beside it.
+    #[command(after_help = "Example: prdo bench accountant --json")]
+    Accountant {
+        /// One JSON object on stdout instead of text.
+        #[arg(long)]
+        json: bool,
+    },
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Desk, SMALL};
+use common::{Desk, SMALL, refused};
 
 /// The small run file with these lines replaced or added in a section ("" is the top).
 fn with(section: &str, lines: &str) -> String {
@@ -32,21 +32,6 @@ fn with(section: &str, lines: &str) -> String {
 
 fn without(key: &str) -> String {
     SMALL.lines().filter(|l| l.split('=').next().unwrap().trim() != key).collect::<Vec<_>>().join("\n")
-}
-
-/// Types the command; expects exit 2, these words, and an untouched folder.
-#[track_caller]
-fn refused(desk: &Desk, arguments: &str, words: &[&str]) {
-    let before = desk.listing();
-    let answer = desk.prdo(arguments);
-    let shown = format!("prdo {arguments}\nstdout: {}\nstderr: {}", answer.stdout, answer.stderr);
-    assert_eq!(answer.code, Some(2), "{shown}");
-    assert!(!answer.stderr.contains("panicked"), "{shown}");
-    for word in words {
-        assert!(answer.stderr.contains(word), "{word:?} is missing in\n{shown}");
-    }
-    assert_eq!(desk.listing(), before, "something was written by\n{shown}");
-    assert!(answer.stdout.is_empty(), "{shown}");
 }
 
 #[track_caller]

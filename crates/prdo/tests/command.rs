@@ -317,7 +317,18 @@ fn a_table_of_named_hospitals_stays_with_its_hospitals_and_a_useless_model_is_ca
 #[test]
 fn help_has_an_example_for_every_command() {
     let desk = Desk::new();
-    for command in ["demo", "run", "compare", "reproduce", "example", "graph", "report"] {
+    for command in [
+        "demo",
+        "run",
+        "compare",
+        "reproduce",
+        "example",
+        "graph",
+        "privacy",
+        "bench",
+        "bench accountant",
+        "report",
+    ] {
         let help = desk.prdo(&format!("{command} --help")).done().stdout;
         assert!(help.contains("Example: prdo "), "{command}");
     }

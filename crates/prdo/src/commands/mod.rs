@@ -1,9 +1,11 @@
 //! One file a command.
 
+mod bench;
 mod compare;
 mod demo;
 mod example;
 mod graph;
+mod privacy;
 mod report;
 mod reproduce;
 mod run;
@@ -63,6 +65,8 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Example(args) => example::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Privacy(question) => privacy::run(&question),
+        Command::Bench(what) => bench::run(&what),
         Command::Report { folder } => report::run(&folder),
     }
 }

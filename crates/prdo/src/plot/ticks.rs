@@ -82,7 +82,10 @@ fn logarithmic(low: f64, high: f64, most: usize) -> Vec<Tick> {
     if decades < 1.0 {
         return within_a_decade(low, high, most);
     }
-    let mantissas: &[i32] = if decades < 2.0 && most >= 4 { &[1, 2, 5] } else { &[1] };
+    let many = (decades < 2.0 && most >= 4) || 3.0 * decades <= most as f64;
+    let mantissas: &[i32] = if many { &[1, 2, 5] } else { &[1] };
+    // Few decades near 1 read better as plain numbers: 0.5, 1, 2 rather than powers of ten.
+    let plainly = many && low > -3.0 && high < 5.0;
     let step = decade_step(decades, most);
     let minors = step == 1 && decades <= 12.0;
     let mut out = Vec::new();
@@ -94,7 +97,12 @@ fn logarithmic(low: f64, high: f64, most: usize) -> Vec<Tick> {
             }
             let named = mantissas.contains(&m) && exponent.rem_euclid(step) == 0;
             let factor = if m == 1 { String::new() } else { m.to_string() };
-            let label = named.then(|| Label::power_of_ten(&factor, exponent));
+            let label = named.then(|| match plainly {
+                true => {
+                    Label::plain(decimal(f64::from(m) * 10f64.powi(exponent), (-exponent).max(0) as usize))
+                }
+                false => Label::power_of_ten(&factor, exponent),
+            });
             out.push(Tick { place, label });
         }
     }
@@ -158,7 +166,9 @@ mod tests {
     #[test]
     fn short_log_ranges_still_have_labels() {
         assert!(said(&ticks(Scale::Log, -0.6, -0.4, 4)).len() >= 2);
-        assert!(said(&ticks(Scale::Log, 0.1, 1.3, 6)).len() >= 2);
+        assert_eq!(said(&ticks(Scale::Log, 0.1, 1.3, 6)), ["2", "5", "10"]);
+        assert_eq!(said(&ticks(Scale::Log, -0.4, 1.35, 6)), ["0.5", "1", "2", "5", "10", "20"]);
+        assert_eq!(said(&ticks(Scale::Log, 4.0, 5.4, 6)), ["10^4", "2·10^4", "5·10^4", "10^5", "2·10^5"]);
     }
 
     #[test]

@@ -90,6 +90,21 @@ impl Answer {
     }
 }
 
+/// Types the command; expects exit 2, these words, and an untouched folder.
+#[track_caller]
+pub fn refused(desk: &Desk, arguments: &str, words: &[&str]) {
+    let before = desk.listing();
+    let answer = desk.prdo(arguments);
+    let shown = format!("prdo {arguments}\nstdout: {}\nstderr: {}", answer.stdout, answer.stderr);
+    assert_eq!(answer.code, Some(2), "{shown}");
+    assert!(!answer.stderr.contains("panicked"), "{shown}");
+    for word in words {
+        assert!(answer.stderr.contains(word), "{word:?} is missing in\n{shown}");
+    }
+    assert_eq!(desk.listing(), before, "something was written by\n{shown}");
+    assert!(answer.stdout.is_empty(), "{shown}");
+}
+
 /// A small private run that takes well under a second.
 pub const SMALL: &str = r#"name = "small"
 rounds = 40

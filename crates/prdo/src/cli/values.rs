@@ -1,0 +1,168 @@
+//! Values of the privacy options. What is not allowed is refused while the command line is read, so that the message
+//! names the option and the value as they were typed.
+
+use prdo::accounting::{Event, Method, calibrate};
+use std::fmt;
+
+/// What an option's number may be.
+#[derive(Debug)]
+pub struct Allowed {
+    /// In words, after "it must be".
+    pub words: &'static str,
+    /// Whether a finite number is.
+    holds: fn(f64) -> bool,
+}
+
+/// A sampling rate.
+pub const RATE: Allowed = Allowed {
+    words: "from 1e-12 to 1, a number such as 0.02 or a fraction such as 100/4500",
+    holds: |q| (Event::LEAST_RATE..=1.0).contains(&q),
+};
+
+/// A noise multiplier.
+pub const NOISE: Allowed = Allowed {
+    words: "a number from 0.01 to 1e6",
+    holds: |z| (Event::NOISE_MULTIPLIER_RANGE.0..=Event::NOISE_MULTIPLIER_RANGE.1).contains(&z),
+};
+
+/// A number of rounds.
+pub const ROUNDS: Allowed = Allowed {
+    words: "a whole number from 1 to 1e12",
+    holds: |t| t.fract() == 0.0 && (1.0..=calibrate::MOST_ROUNDS as f64).contains(&t),
+};
+
+/// A δ.
+pub const DELTA: Allowed =
+    Allowed { words: "a number above 0 and below 1, such as 1e-5", holds: |d| d > 0.0 && d < 1.0 };
+
+/// The ε of a budget.
+const BUDGET: Allowed = Allowed { words: "a number above 0", holds: |e| e > 0.0 };
+
+/// An ε to ask δ at.
+const EPSILON: Allowed = Allowed { words: "a number of at least 0", holds: |e| e >= 0.0 };
+
+/// How many points a curve has.
+const POINTS: Allowed = Allowed {
+    words: "a whole number from 2 to 10000",
+    holds: |n| n.fract() == 0.0 && (2.0..=1e4).contains(&n),
+};
+
+impl Allowed {
+    /// The number, if it is allowed.
+    pub fn check(&self, number: Option<f64>) -> Result<f64, String> {
+        number
+            .filter(|x| x.is_finite() && (self.holds)(*x))
+            .ok_or_else(|| format!("it must be {}", self.words))
+    }
+
+    fn parse(&self, text: &str) -> Result<f64, String> {
+        self.check(text.trim().parse().ok())
+    }
+}
+
+/// A sampling rate, remembered as it was typed: people think in batch over records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rate {
+    pub value: f64,
+    typed: String,
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.typed)
+    }
+}
+
+/// A number or a fraction.
+pub fn ratio(text: &str) -> Option<f64> {
+    match text.split_once('/') {
+        Some((part, whole)) => Some(part.trim().parse::<f64>().ok()? / whole.trim().parse::<f64>().ok()?),
+        None => text.trim().parse().ok(),
+    }
+}
+
+/// Reads a sampling rate.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    Ok(Rate { value: RATE.check(ratio(text))?, typed: text.trim().to_string() })
+}
+
+/// Reads a noise multiplier.
+pub fn noise(text: &str) -> Result<f64, String> {
+    NOISE.parse(text)
+}
+
+/// Reads a number of rounds; 1e4 is one too.
+pub fn rounds(text: &str) -> Result<u64, String> {
+    Ok(ROUNDS.parse(text)? as u64)
+}
+
+/// Reads a δ.
+pub fn delta(text: &str) -> Result<f64, String> {
+    DELTA.parse(text)
+}
+
+/// Reads the ε of a budget.
+pub fn budget(text: &str) -> Result<f64, String> {
+    BUDGET.parse(text)
+}
+
+/// Reads an ε to ask δ at.
+pub fn epsilon(text: &str) -> Result<f64, String> {
+    EPSILON.parse(text)
+}
+
+/// Reads how many points a curve has.
+pub fn points(text: &str) -> Result<usize, String> {
+    Ok(POINTS.parse(text)? as usize)
+}
+
+/// Reads an end of a curve's range; what is allowed there depends on the axis.
+pub fn end(text: &str) -> Result<f64, String> {
+    let words = "it must be a number above 0, or a fraction such as 1/4500";
+    ratio(text).filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| words.to_string())
+}
+
+/// Reads an accountant's name.
+pub fn accountant(text: &str) -> Result<Method, String> {
+    Method::named(text).ok_or_else(|| {
+        let names: Vec<&str> = Method::NAMES.iter().map(|(name, _)| *name).collect();
+        format!("it must be one of {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_numbers_or_fractions() {
+        assert_eq!(rate("100/4500").unwrap().value, 100.0 / 4500.0);
+        assert_eq!(rate(" 100 / 4500 ").unwrap().to_string(), "100 / 4500");
+        assert_eq!(rate("0.5").unwrap().value, 0.5);
+        assert_eq!(rate("1").unwrap().value, 1.0);
+        for wrong in ["0", "1.1", "-0.1", "nan", "inf", "abc", "", "/", "1/0", "0/0", "1/2/3", "5/4", "1/"] {
+            assert!(rate(wrong).unwrap_err().contains("100/4500"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rounds_are_whole() {
+        assert_eq!(rounds("9500"), Ok(9500));
+        assert_eq!(rounds("1e4"), Ok(10_000));
+        assert_eq!(rounds("1000000000000"), Ok(1_000_000_000_000));
+        for wrong in ["0", "-1", "1.5", "1e13", "nan", "inf", "ten", "99999999999999999999"] {
+            assert!(rounds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ends_of_the_ranges_are_where_the_accountant_has_them() {
+        let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
+        assert_eq!((noise("0.01"), noise("1e6")), (Ok(least), Ok(most)));
+        assert!(noise("0.0099").is_err() && noise("1000001").is_err());
+        assert_eq!(rate("1e-12").unwrap().value, Event::LEAST_RATE);
+        assert!(delta("0").is_err() && delta("1").is_err() && delta("1e-300").is_ok());
+        assert!(budget("0").is_err() && epsilon("0").is_ok() && epsilon("-1").is_err());
+    }
+}

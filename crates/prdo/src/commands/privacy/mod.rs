@@ -1,0 +1,178 @@
+//! `prdo privacy`: questions to the accountant.
+
+mod curve;
+mod epsilon;
+mod noise;
+mod rate;
+mod rounds;
+mod words;
+
+use super::Failure;
+use crate::cli::privacy::{AnswerArgs, BudgetArgs, Privacy};
+use crate::cli::values::Rate;
+use crate::progress::say;
+use prdo::accounting::{Accountant, AccountingError, Bounds, Event, History, Method, Target};
+use serde_json::{Value as Json, json};
+use std::time::Instant;
+use words::plain;
+
+/// Answers a question.
+pub fn run(question: &Privacy) -> Result<(), Failure> {
+    match question {
+        Privacy::Epsilon(args) => epsilon::run(args),
+        Privacy::Noise(args) => noise::run(args),
+        Privacy::Rounds(args) => rounds::run(args),
+        Privacy::Rate(args) => rate::run(args),
+        Privacy::Curve(args) => curve::run(args),
+    }
+}
+
+/// Releases to be accounted for: the first with a rate and noise of its own, then the rest.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    rate: f64,
+    first_rate: f64,
+    noise: f64,
+    first_noise: f64,
+    rounds: u64,
+}
+
+impl Plan {
+    fn first(&self) -> Result<Event, Failure> {
+        Event::sampled_gaussian(self.first_rate, self.first_noise).map_err(failure)
+    }
+
+    fn each(&self) -> Result<Event, Failure> {
+        Event::sampled_gaussian(self.rate, self.noise).map_err(failure)
+    }
+
+    fn history(&self) -> Result<History, Failure> {
+        Ok(History::new().and(self.first()?, 1).and(self.each()?, self.rounds.saturating_sub(1)))
+    }
+
+    /// What the plan costs.
+    fn epsilon(&self, accountant: &Accountant, delta: f64) -> Result<Bounds, Failure> {
+        accountant.epsilon(&self.history()?, delta).map_err(failure)
+    }
+
+    /// The plan's settings, for a JSON answer.
+    fn describe(&self, into: &mut Json) {
+        into["rate"] = json!(self.rate);
+        into["first_rate"] = json!(self.first_rate);
+        into["noise_multiplier"] = json!(self.noise);
+        into["first_noise_multiplier"] = json!(self.first_noise);
+        into["rounds"] = json!(self.rounds);
+    }
+}
+
+/// A plan that was fitted to a budget.
+struct Fit {
+    method: Method,
+    target: Target,
+    plan: Plan,
+    bounds: Bounds,
+    seconds: f64,
+}
+
+impl Fit {
+    /// Times `search`, which gives the fitted plan, and evaluates that plan again: what is shown was checked.
+    fn of(
+        answer: &AnswerArgs,
+        budget: &BudgetArgs,
+        search: impl FnOnce(&Accountant, &Target) -> Result<Plan, Failure>,
+    ) -> Result<Self, Failure> {
+        let target = Target::new(budget.epsilon, budget.delta).map_err(failure)?;
+        let started = Instant::now();
+        let accountant = Accountant::new(answer.accountant);
+        let plan = search(&accountant, &target)?;
+        let bounds = plan.epsilon(&accountant, target.delta())?;
+        Ok(Self { method: answer.accountant, target, plan, bounds, seconds: started.elapsed().as_secs_f64() })
+    }
+
+    /// The answer in JSON: what was `found`, then its cost and the plan.
+    fn json(&self, found: Json) -> String {
+        let mut answer = found;
+        let cost = epsilon_keys(self.method, &self.bounds, self.target.delta());
+        for (key, value) in cost.as_object().into_iter().flatten() {
+            answer[key] = value.clone();
+        }
+        self.plan.describe(&mut answer);
+        answer["target_epsilon"] = json!(self.target.epsilon());
+        answer["seconds"] = json!(self.seconds);
+        answer.to_string()
+    }
+
+    /// The budget and what was proven, for people.
+    fn words(&self) -> String {
+        let (epsilon, delta) = (plain(self.target.epsilon()), plain(self.target.delta()));
+        let proof = words::proof(self.method, "ε", &self.bounds);
+        format!("ε ≤ {epsilon} at δ = {delta} ({proof})")
+    }
+
+    /// What the exact accountant says, where another was asked; `search` is the same one.
+    fn hint<T>(
+        &self,
+        search: impl FnOnce(&Accountant, &Target) -> Result<T, Failure>,
+        says: impl FnOnce(T) -> String,
+    ) -> Result<(), Failure> {
+        if self.method != Method::Numerical {
+            let exact = search(&Accountant::new(Method::Numerical), &self.target)?;
+            say(&hint(self.method, &says(exact)));
+        }
+        Ok(())
+    }
+}
+
+/// A pointer from a Rényi accountant to the exact one.
+fn hint(method: Method, exact: &str) -> String {
+    format!("Hint: the exact accountant (leave out --accountant {}) {exact}.", method.name())
+}
+
+/// The keys that every answer about ε has. A bound that is not finite is null: JSON has no ∞.
+fn epsilon_keys(method: Method, bounds: &Bounds, delta: f64) -> Json {
+    json!({
+        "epsilon_lower": lower(method, bounds),
+        "epsilon": bounds.upper,
+        "epsilon_upper": bounds.upper,
+        "delta": delta,
+        "accountant": method.name(),
+    })
+}
+
+/// The Rényi accountants know no lower bound; that is not the same as knowing the bound 0.
+fn lower(method: Method, bounds: &Bounds) -> Option<f64> {
+    (method == Method::Numerical).then_some(bounds.lower)
+}
+
+/// A question the accountant refuses, by the name of its option.
+fn failure(error: AccountingError) -> Failure {
+    Failure::Input(match error {
+        AccountingError::OutOfRange { field, value, allowed } => {
+            let option = if field == "noise_multiplier" { "noise" } else { field };
+            format!("--{option} {} is not allowed: it must be {allowed}", plain(value))
+        }
+        unmet => unmet.to_string(),
+    })
+}
+
+/// The same, where not `even` that meets the budget: what to change.
+fn unmet(even: &str, target: &Target, advice: &str) -> impl FnOnce(AccountingError) -> Failure {
+    let budget = format!("keeps ε ≤ {} at δ = {}", plain(target.epsilon()), plain(target.delta()));
+    let message = format!("{even} {budget}: {advice}");
+    move |error| match error {
+        AccountingError::OutOfRange { .. } => failure(error),
+        AccountingError::Unreachable { .. } | AccountingError::NothingFits { .. } => Failure::Input(message),
+    }
+}
+
+/// The end of a sentence about a plan: what the first release has of its own.
+fn first_words(rate: Option<&Rate>, noise: Option<f64>) -> String {
+    match (rate, noise) {
+        (None, None) => String::new(),
+        (Some(rate), None) => format!("; the first release at rate {rate}"),
+        (None, Some(noise)) => format!("; the first release with noise {}", plain(noise)),
+        (Some(rate), Some(noise)) => {
+            format!("; the first release at rate {rate} with noise {}", plain(noise))
+        }
+    }
+}
