@@ -38,13 +38,19 @@ pub(crate) fn table(parts: &Parts, saddle: &Saddle, delta: f64) -> Option<Table>
     loop {
         builder.fill(block.0, block.1, &heights)?;
         let from = builder.step * block.1 as f64;
-        let lines = builder.best_lines(from);
-        let ln_rest = builder.ln_rest(from, &lines);
-        heights = lines.iter().map(|(height, _)| *height).collect();
-        if ln_rest < saddle.ln_delta - builder.ln_scale(saddle.epsilon) + NEGLIGIBLE.ln() {
-            builder.table.rest = libm::exp(ln_rest) * 1.001;
-            return Some(builder.finish());
+        let enough = saddle.ln_delta - builder.ln_scale(saddle.epsilon) + NEGLIGIBLE.ln();
+        // A guess of the heights will mostly do; if not, the best are looked for.
+        let mut lines = builder.guessed_lines(from);
+        let mut ln_rest = builder.ln_rest(from, &lines);
+        if ln_rest >= enough {
+            lines = builder.best_lines(from);
+            ln_rest = builder.ln_rest(from, &lines);
         }
+        if ln_rest < enough {
+            builder.table.rest = libm::exp(ln_rest) * 1.001;
+            return Some(builder.table);
+        }
+        heights = lines.iter().map(|(height, _)| *height).collect();
         block = (block.1, 2 * block.1);
     }
 }
@@ -90,6 +96,8 @@ struct Builder<'a> {
     cuts: Vec<Cut>,
     /// Mass cut off each law.
     dropped: Vec<f64>,
+    /// How the loss of each law leans on y: |Cov(y, ℓ)|/Var(y) under the tilted law.
+    leans: Vec<f64>,
     digits: f64,
     step: f64,
     work: f64,
@@ -138,8 +146,9 @@ impl<'a> Builder<'a> {
             kernel: Kernel::Contour,
             dropped: dropped.iter().zip(&parts.laws).map(|(mass, (_, n))| n * mass).sum(),
         };
+        let leans = real_lines.iter().map(Line::lean).collect();
         drop(real_lines);
-        Some(Self { parts, cuts, dropped, digits, step, work: 0.0, table })
+        Some(Self { parts, cuts, dropped, leans, digits, step, work: 0.0, table })
     }
 
     /// ln of the integrand's scale at ε.
@@ -187,6 +196,16 @@ impl<'a> Builder<'a> {
         (self.work <= MOST_WORK).then_some(())
     }
 
+    /// For each law the height at which the phase of φ(y + iα) turns against that of e^{itℓ} (nearly normal losses have
+    /// their least bound there), and the bound on the rest of the t axis.
+    fn guessed_lines(&self, from: f64) -> Vec<(f64, f64)> {
+        let line = |(cut, lean): (&Cut, &f64)| {
+            let height = (from * lean).clamp(1e-4 * most_height(cut), most_height(cut));
+            (height, rest_at(cut, height, from, self.digits))
+        };
+        self.cuts.iter().zip(&self.leans).map(line).collect()
+    }
+
     /// For each law the height that bounds the rest of the t axis best, and that bound.
     fn best_lines(&self, from: f64) -> Vec<(f64, f64)> {
         self.cuts.iter().map(|cut| best_height(cut, from, self.digits)).collect()
@@ -202,10 +221,6 @@ impl<'a> Builder<'a> {
             lines.iter().zip(&self.parts.laws).map(|((_, bound), (_, n))| n * libm::log(*bound)).sum();
         let gaussian = -0.5 * self.parts.gaussian * from * from;
         moments + gaussian + libm::log((1.0 / from + self.step / (from * from)) / PI)
-    }
-
-    fn finish(self) -> Table {
-        self.table
     }
 }
 
@@ -236,10 +251,8 @@ fn place_ends(law: &Law, lambda: f64, tail: f64, digits: f64) -> Option<(f64, f6
 
 /// The height in (0, π/4s] with the least bound on the rest of the t axis, and that bound.
 fn best_height(cut: &Cut, from: f64, digits: f64) -> (f64, f64) {
-    let most = (0.25 * PI / cut.law.slope).min(3.0);
-    let rest = |ln_height: f64| {
-        Line::for_rest(cut, libm::exp(ln_height), digits - 10.0).map_or(f64::INFINITY, |line| line.rest(from))
-    };
+    let most = most_height(cut);
+    let rest = |ln_height: f64| rest_at(cut, libm::exp(ln_height), from, digits);
     // Golden section in ln α: the bound falls and then rises.
     let golden = 0.618_033_988_749_895;
     let (mut low, mut high) = ((most * 1e-4).ln(), most.ln());
@@ -259,6 +272,14 @@ fn best_height(cut: &Cut, from: f64, digits: f64) -> (f64, f64) {
     let best = if at_a < at_b { (a, at_a) } else { (b, at_b) };
     let top = rest(most.ln());
     if top < best.1 { (most, top) } else { (best.0.exp(), best.1) }
+}
+
+fn most_height(cut: &Cut) -> f64 {
+    (0.25 * PI / cut.law.slope).min(3.0)
+}
+
+fn rest_at(cut: &Cut, height: f64, from: f64, digits: f64) -> f64 {
+    Line::for_rest(cut, height, digits - 10.0).map_or(f64::INFINITY, |line| line.rest(from))
 }
 
 /// Upper bounds on ln M(λ′) for a few λ′ > λ, for the step's error.

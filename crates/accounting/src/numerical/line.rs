@@ -268,6 +268,20 @@ impl<'a> Line<'a> {
         self.sums.total
     }
 
+    /// |Cov(y, ℓ)|/Var(y) under the weights, on the real axis.
+    pub fn lean(&self) -> f64 {
+        let y = |j: usize| self.cut.low + (j as f64 + 0.5) * self.step;
+        let (mut sums, total) = ([0.0; 4], self.sums.total);
+        for (j, (w, loss)) in self.weight.0.iter().zip(&self.loss.0).enumerate() {
+            let y = y(j);
+            [w * y, w * loss, w * y * y, w * y * loss]
+                .iter()
+                .zip(&mut sums)
+                .for_each(|(term, sum)| *sum += term / total);
+        }
+        ((sums[3] - sums[0] * sums[1]) / (sums[2] - sums[0] * sums[0])).abs()
+    }
+
     /// Error of the midpoint rule at t, in units of the scale, if M(λ) ≤ 2·scale.
     fn quadrature_error(&self, t: f64) -> f64 {
         let (alpha, beta) = (self.alpha, self.beta);
