@@ -52,7 +52,7 @@ fn the_report_is_one_file_with_plots_network_settings_and_privacy_statement() {
         "differential privacy",
         "add/remove",
         "Poisson",
-        "Rényi",
+        "contour integral with proven error",
         "not private",
         "step_size = 0.5",
     ] {

@@ -33,6 +33,23 @@ pub enum Privacy {
         --rounds 9500 --delta 1e-5 --out curve.svg\n\
         The setting on the axis may be left out if --from and --to are given.")]
     Curve(CurveArgs),
+    /// What several runs on the same records cost together, from the file they were entered in.
+    #[command(after_help = "Example: prdo privacy statement patients.statement --delta 1e-5\n\
+        Runs enter themselves if their run file has privacy.statement = \"patients.statement\".")]
+    Statement(StatementArgs),
+}
+
+/// `prdo privacy statement`.
+#[derive(Debug, Args)]
+pub struct StatementArgs {
+    /// The statement.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The δ at which ε is wanted.
+    #[arg(long, value_name = "D", value_parser = values::delta, allow_hyphen_values = true)]
+    pub delta: f64,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
 }
 
 /// How losses are added up, and how the answer is shown.

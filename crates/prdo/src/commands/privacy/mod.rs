@@ -5,6 +5,7 @@ mod epsilon;
 mod noise;
 mod rate;
 mod rounds;
+mod statement;
 mod words;
 
 use super::Failure;
@@ -24,6 +25,7 @@ pub fn run(question: &Privacy) -> Result<(), Failure> {
         Privacy::Rounds(args) => rounds::run(args),
         Privacy::Rate(args) => rate::run(args),
         Privacy::Curve(args) => curve::run(args),
+        Privacy::Statement(args) => statement::run(args),
     }
 }
 
