@@ -144,10 +144,10 @@ pub(crate) fn is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
     if bounded && epsilon >= most * (1.0 + 1e-12) {
         return true;
     }
-    if let [(law, 1.0)] = parts.laws[..] {
-        if parts.gaussian == 0.0 {
-            return closed::single(&law, epsilon).upper <= delta;
-        }
+    if let [(law, 1.0)] = parts.laws[..]
+        && parts.gaussian == 0.0
+    {
+        return closed::single(&law, epsilon).upper <= delta;
     }
     let Some(saddle) = place(parts, epsilon, delta) else { return lattice_is_at_most(parts, epsilon, delta) };
     if contour::chernoff(parts, &saddle, delta).is_some_and(|bound| bound <= delta) {
