@@ -222,6 +222,7 @@ fn a_curve_against_each_setting_goes_the_right_way_within_the_range_asked_for() 
         // Rounds are whole: only four lie between 2 and 5.
         assert_eq!(points.len(), if against == "rounds" { 4 } else { 9 }, "{answer}");
         assert!(answer["against"] == key && answer[key].is_null(), "{answer}");
+        assert_eq!(points[0][key].is_u64(), against == "rounds", "{answer}");
         for pair in points.windows(2) {
             assert!(number(&pair[0], key) < number(&pair[1], key), "{answer}");
             assert_eq!(number(&pair[0], "epsilon") < number(&pair[1], "epsilon"), grows, "{answer}");

@@ -52,7 +52,7 @@ pub fn run(args: &CurveArgs) -> Result<(), Failure> {
     print_table(&head, &curve.points.iter().map(row).collect::<Vec<_>>());
     say("");
     say(
-        "Quote ε upper: it is proven, and ε lower proves that it cannot be much less. Rényi bounds are looser.",
+        "Quote ε upper: the exact ε is proven to lie between lower and upper. Rényi bounds are valid but looser.",
     );
     for path in &args.out {
         say(&format!("written: {}", path.display()));
@@ -245,7 +245,7 @@ fn fixed(args: &CurveArgs) -> String {
 fn answer(args: &CurveArgs, settings: &Settings, curve: &Curve, seconds: f64) -> Json {
     let point = |p: &Point| {
         json!({
-            curve.key(): p.x,
+            curve.key(): if curve.against == Against::Rounds { json!(p.x as u64) } else { json!(p.x) },
             "epsilon_lower": p.exact.lower,
             "epsilon": p.exact.upper,
             "epsilon_upper": p.exact.upper,
