@@ -69,6 +69,14 @@ fn compositions_of_two_kinds_in_55_digits() {
     }
 }
 
+/// One release with hardly any noise, where e^ε is beyond double numbers; values in 60 digits.
+#[test]
+fn single_releases_with_huge_epsilon() {
+    assert_tight(&[(0.5, 0.02, 1.0)], 1e-12, 1_595.229_575_144_662);
+    assert_tight(&[(0.5, 0.01, 1.0)], 1e-5, 5_409.074_840_046_309);
+    assert_tight(&[(0.01, 0.01, 1.0)], 1e-5, 5_303.433_231_235_496);
+}
+
 /// q = 100/4500, T = 9500, δ = 1e-5.
 #[test]
 fn the_papers_setting() {

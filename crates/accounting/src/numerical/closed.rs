@@ -35,7 +35,11 @@ pub(crate) fn single(law: &Law, epsilon: f64) -> Delta {
         Direction::Remove => {
             let growth = libm::expm1(epsilon) + q;
             if growth.is_infinite() {
-                return Delta { lower: 0.0, middle: 0.0, upper: f64::MIN_POSITIVE, slope: 0.0 };
+                // ln(g/q) = ε − ln q up to a relative e^{−709}.
+                let ln_ratio = epsilon - libm::log(q);
+                let y = ln_ratio / s + 0.5 * s;
+                let slip = 8.0 * U * (1.0 + ln_ratio) / s + 4.0 * U * s;
+                return hockey_stick(q, y - s, y, slip, 8.0 * U);
             }
             let y = place(growth);
             hockey_stick(q, y - s, y, slip(growth, 8.0 * U * growth), 8.0 * U)

@@ -65,6 +65,9 @@ pub fn epsilon(history: &History, delta: f64) -> Result<Bounds, AccountingError>
     if let Some(bounds) = trivial(history) {
         return Ok(bounds);
     }
+    if total_variation(history) <= delta {
+        return Ok(Bounds { lower: 0.0, upper: 0.0 });
+    }
     let remove = Parts::of(history, Direction::Remove);
     let bounds = match closed_curve(&remove) {
         Some(curve) => solve::epsilon_on(curve, delta),
@@ -114,6 +117,15 @@ pub fn delta(history: &History, epsilon: f64) -> Result<Bounds, AccountingError>
 /// A δ outside (0, 1).
 pub fn curve(history: &History, deltas: &[f64]) -> Result<Vec<Bounds>, AccountingError> {
     deltas.iter().map(|delta| epsilon(history, *delta)).collect()
+}
+
+/// A bound on δ(0): the distance in total variation, q·(2Φ(1/2σ) − 1) for one release, adds up at most.
+fn total_variation(history: &History) -> f64 {
+    let one = |(event, n): &(Event, u64)| {
+        let half = 0.5 / event.noise_multiplier();
+        *n as f64 * event.rate() * libm::erf(half * std::f64::consts::FRAC_1_SQRT_2)
+    };
+    history.entries().iter().map(one).sum::<f64>() * (1.0 + 1e-9)
 }
 
 /// ε to about a percent, proving nothing: for choosing where to begin a search.

@@ -172,7 +172,7 @@ fn lattice_is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
 pub(crate) fn lattice_delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
     let mut delta = libm::exp(Cumulants::new(parts, 1e-30).for_epsilon(epsilon).ln_delta).clamp(1e-200, 1.0);
     let mut best: Option<Bounds> = None;
-    for bits in [14, 17, 20] {
+    for bits in sizes(parts) {
         let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
         let saddle = Saddle { epsilon, ln_delta: libm::log(delta), ..cumulants.for_epsilon(epsilon) };
         let Some(pair) = lattice::tables(parts, &saddle, delta, bits) else { continue };
@@ -214,13 +214,20 @@ pub(crate) fn epsilon_on(curve: impl Fn(f64) -> Delta, delta: f64) -> Option<Bou
     Some(Bounds { lower: lower_end(&curve, low, delta), upper: upper_end(&curve, high, delta)? })
 }
 
+/// How fine the lattices are, one after the other. With next to no noise the laws are long, and fine ones would take too
+/// much time.
+fn sizes(parts: &Parts) -> impl Iterator<Item = u32> {
+    let long = parts.laws.iter().any(|(law, _)| law.slope > 10.0);
+    [14, 17, 20].into_iter().filter(move |bits| !long || *bits < 20)
+}
+
 /// Bounds on ε at δ in this direction from lattices, finer and finer until they are near enough.
 pub(crate) fn lattice_epsilon_at(parts: &Parts, delta: f64) -> Option<Bounds> {
     let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
     let guess = Cumulants::new(parts, 0.1 * delta / parts.count().max(1.0)).for_delta(libm::log(delta));
     let mut epsilon = guess.epsilon.max(0.0);
     let mut best: Option<Bounds> = None;
-    for bits in [14, 17, 20] {
+    for bits in sizes(parts) {
         let saddle = Saddle { epsilon, ln_delta: libm::log(delta), ..cumulants.for_epsilon(epsilon) };
         let Some(pair) = lattice::tables(parts, &saddle, delta, bits) else { continue };
         let start = newton(|e| pair.above.delta(e), epsilon, delta).unwrap_or(epsilon);
