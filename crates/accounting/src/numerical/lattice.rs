@@ -28,7 +28,7 @@ use super::table::{Kernel, Table};
 use std::f64::consts::PI;
 
 /// No lattice has more points than this before it is folded.
-const MOST_POINTS: f64 = 6e6;
+const MOST_POINTS: f64 = 2.5e6;
 
 /// Relative inflation (or deflation) of masses: what the two-point rule leaves out (at most 2e-13, see [`Pieces`])
 /// and rounding.

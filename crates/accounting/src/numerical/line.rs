@@ -19,8 +19,9 @@
 //! *Proof.* Residues of f(y)/(e^{∓2πi(y − low − iα)/h} + 1) in the upper and lower half of the rectangle (the nodes
 //! are at half-integers, hence the plus sign). On the long sides the kernel is at most 1/(e^{2πβ/h} − 1); on the short
 //! sides, at whole multiples of h, it is 1/(e^{2πu/h} + 1) at distance u from the line. With c = 2π/h − α − β/2, |f|
-//! times the kernel is at most f(end)·e^{α²/2 − cu} there, except below the real axis (u > α), where it is at most
-//! f(end)·e^{α²/2} if its exponent, which is convex in u, is not positive at u = β. So a short side costs at most
+//! times the kernel is at most f(end)·e^{α²/2 − cu} there, except below the real axis (u > α). There |arg r| is at most
+//! u − α times [`Cut::turn_slope`], which makes the exponent at most a convex function of u: negative at u = α, and if
+//! it is not positive at u = β either, the product is at most f(end)·e^{α²/2}. So a short side costs at most
 //! f(end)·e^{α²/2}·(2/c + 2(β − α)₊), moving the path from the real axis f(end)·e^{α²/2}·α, and going on to the next
 //! multiple of h at most h times the larger of f at both points (ln f has no maximum between them). ∎
 //!
@@ -132,11 +133,18 @@ impl Cut {
         if v > 0.0 { self.law.excess(self.high + 1.0, v).arg * (1.0 + 1e-12) } else { 0.0 }
     }
 
+    /// |arg r(y ± iv)| ≤ v times this on the line: arg(A + Be^{iθ}) is concave in θ for B ≤ A, with the slope B/(A + B) at
+    /// 0, and at most θ always.
+    fn turn_slope(&self) -> f64 {
+        let p = self.law.share(self.high + 1.0);
+        self.law.slope * if p < 0.5 { p } else { 1.0 }
+    }
+
     /// The tilted density at the ends times what the short sides of the rectangle may multiply it by.
     fn edges(&self, alpha: f64, beta: f64, step: f64, t: f64) -> f64 {
         let below = (beta - alpha).max(0.0);
         let c = 2.0 * PI / step - alpha - 0.5 * beta;
-        let at_the_far_side = t * self.most_turn(below) + 0.5 * below * below - 2.0 * PI * beta / step;
+        let at_the_far_side = below * (t * self.turn_slope() + 0.5 * below) - 2.0 * PI * beta / step;
         if c <= 0.0 || at_the_far_side > 0.0 {
             return f64::INFINITY;
         }
@@ -588,14 +596,17 @@ fn few_digits(value: f64) -> f64 {
 fn best_step(cut: &Cut, alpha: f64, most_t: f64, digits: f64) -> (f64, f64) {
     let slope = cut.law.slope;
     let widest = (0.96 * PI / slope - alpha).min(14.0);
+    let turn_slope = cut.turn_slope();
     let step_for = |i: i32| {
         let beta = widest * libm::pow(0.72, f64::from(i));
         let below = (beta - alpha).max(0.0);
         let up = 0.5 * (alpha + beta) * (alpha + beta);
         let down = 0.5 * below * below + most_t * cut.most_turn(below);
         let need = digits + up.max(down) + cut.ln_growth(alpha + beta);
-        // A strip so high that the short sides matter is no good.
-        let step = if cut.ln_edge(alpha + beta) > -digits { 0.0 } else { 2.0 * PI * beta / need };
+        // A strip so high that the short sides matter is no good, nor a step at which they grow.
+        let short = below * (most_t * turn_slope + 0.5 * below);
+        let step =
+            if cut.ln_edge(alpha + beta) > -digits { 0.0 } else { 2.0 * PI * beta / need.max(1.02 * short) };
         (step, beta)
     };
     // The step rises and then falls as β gets smaller; of nearly equal steps the smallest β, for the sake of the edges.

@@ -59,6 +59,8 @@ pub(crate) struct Saddle {
 const STEP: f64 = 0.25;
 /// ln λ is looked for in this range.
 const LN_RANGE: (f64, f64) = (-23.0, 46.0);
+/// A λ as large as this is the end of the range, not a saddle.
+pub(crate) const LARGEST: f64 = 8e19;
 
 impl Cumulants {
     /// Tables that leave out at most about `tail` of each law's mass at either end.

@@ -3,9 +3,9 @@
 use super::closed;
 use super::contour;
 use super::lattice;
-use super::law::Direction;
+use super::law::{Direction, Law};
 use super::parts::Parts;
-use super::saddle::{Cumulants, Saddle};
+use super::saddle::{Cumulants, LARGEST, Saddle, end_of};
 use super::table::Delta;
 
 /// What is known about a number.
@@ -35,6 +35,10 @@ fn place(parts: &Parts, epsilon: f64, delta: f64) -> Option<Saddle> {
     let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
     let best = cumulants.for_epsilon(epsilon);
     let mut lambda = best.lambda;
+    if lambda >= LARGEST {
+        // Beyond every loss: there is no saddle.
+        return None;
+    }
     for _ in 0..60 {
         let saddle = Saddle { ln_delta: libm::log(delta), ..cumulants.moved(epsilon, lambda) };
         if contour::fits(parts, &saddle, delta) {
@@ -138,10 +142,9 @@ fn lower_end(curve: impl Fn(f64) -> Delta, start: f64, delta: f64) -> f64 {
 
 /// Whether δ(ε) ≤ `delta` can be proven in this direction.
 pub(crate) fn is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
-    // Addition: each loss is at most −ln(1 − q).
-    let most: f64 = parts.laws.iter().map(|(law, count)| -count * libm::log1p(-law.rate)).sum();
+    // Addition: the losses are bounded, and a loss beyond ε needs one of them in the far end of its law.
     let bounded = parts.gaussian == 0.0 && parts.laws.iter().all(|(law, _)| law.direction == Direction::Add);
-    if bounded && epsilon >= most * (1.0 + 1e-12) {
+    if bounded && epsilon >= most_loss_but_for_tails(parts, contour::tail(parts, delta)) {
         return true;
     }
     if let [(law, 1.0)] = parts.laws[..]
@@ -157,6 +160,16 @@ pub(crate) fn is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
         Some(table) => table.delta(epsilon).upper <= delta,
         None => lattice_is_at_most(parts, epsilon, delta),
     }
+}
+
+/// For addition: what the losses together exceed only if one of them lies in the end of its law with mass `tail`. (The
+/// tails together have less than δ·1e-10.)
+fn most_loss_but_for_tails(parts: &Parts, tail: f64) -> f64 {
+    let one = |(law, count): &(Law, f64)| {
+        let low = -end_of(|y| law.mass_below(-y), tail);
+        -count * law.ln_ratio(low)
+    };
+    parts.laws.iter().map(one).sum::<f64>() * (1.0 + 1e-12)
 }
 
 fn lattice_is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
@@ -241,4 +254,40 @@ pub(crate) fn lattice_epsilon_at(parts: &Parts, delta: f64) -> Option<Bounds> {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, History};
+
+    /// Two proofs of the same number by different means must not contradict each other.
+    #[test]
+    fn contour_and_lattice_overlap() {
+        let mut compared = 0;
+        for (rate, noise, count, delta) in [
+            (0.00028136189080513787, 3.7671116762181382, 5, 6.322762384565906e-13),
+            (0.1, 1.0, 10, 1e-5),
+            (0.5, 0.8, 10, 1e-5),
+            (0.01, 0.8, 50, 1e-6),
+            (0.02, 2.5, 20, 1e-9),
+            (1e-3, 1.5, 5, 1e-9),
+            (1e-4, 2.5, 2, 1e-5),
+            (1e-4, 10.0, 8, 1e-9),
+            (0.9, 3.0, 4, 1e-12),
+            (0.3, 30.0, 3, 1e-4),
+        ] {
+            let history = History::new().and(Event::sampled_gaussian(rate, noise).unwrap(), count);
+            let parts = Parts::of(&history, Direction::Remove);
+            let (contour, lattice) = (epsilon_at(&parts, delta), lattice_epsilon_at(&parts, delta));
+            let (Some(contour), Some(lattice)) = (contour, lattice) else { continue };
+            assert!(
+                contour.lower <= lattice.upper && lattice.lower <= contour.upper,
+                "rate {rate}, noise {noise}, {count} releases, δ = {delta}: {contour:?} and {lattice:?}"
+            );
+            assert!(lattice.width() <= 1e-4 * lattice.upper && contour.width() <= 1e-6 * contour.upper);
+            compared += 1;
+        }
+        assert!(compared >= 8, "only {compared} points were compared");
+    }
 }

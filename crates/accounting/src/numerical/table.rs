@@ -7,9 +7,9 @@ use std::f64::consts::PI;
 /// without ε.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
-    t: f64,
+    pub t: f64,
     pub size: f64,
-    angle: f64,
+    pub angle: f64,
 }
 
 /// What the moment is integrated against.
