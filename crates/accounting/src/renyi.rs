@@ -89,7 +89,8 @@ pub fn delta(history: &History, epsilon: f64) -> f64 {
         let lambda = ln_lambda.exp();
         ln_moments(history, lambda) - lambda * epsilon + ln_saved(lambda)
     };
-    (libm::exp(least(at)) * (1.0 + 1e-9)).min(1.0)
+    // Never 0, however small: a Gaussian's loss has no bound.
+    (libm::exp(least(at)) * (1.0 + 1e-9)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 /// The least value of a function of ln λ that falls and then rises: downhill in strides, then a golden section.

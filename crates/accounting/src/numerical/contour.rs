@@ -235,6 +235,9 @@ fn place_ends(law: &Law, lambda: f64, tail: f64, digits: f64) -> Option<(f64, f6
     let largest =
         (0..=nodes).map(|j| law.ln_tilted(low + 0.25 * j as f64, kappa)).fold(f64::NEG_INFINITY, f64::max);
     let wanted = largest - digits - 3.0;
+    if !wanted.is_finite() {
+        return None;
+    }
     let mut here = law.ln_tilted(high, kappa);
     while here > wanted {
         let next = law.ln_tilted(high + 0.25, kappa);
@@ -243,8 +246,13 @@ fn place_ends(law: &Law, lambda: f64, tail: f64, digits: f64) -> Option<(f64, f6
         }
         (high, here) = (high + 0.25, next);
     }
-    while law.ln_tilted(low, kappa) > wanted {
-        low -= 0.25;
+    let mut here = law.ln_tilted(low, kappa);
+    while here > wanted {
+        let next = law.ln_tilted(low - 0.25, kappa);
+        if next >= here {
+            return None;
+        }
+        (low, here) = (low - 0.25, next);
     }
     Some((low, high, largest))
 }

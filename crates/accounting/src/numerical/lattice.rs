@@ -342,7 +342,17 @@ impl Pieces {
     fn place(&self, loss: f64) -> f64 {
         let (q, s) = (self.law.rate, self.law.slope);
         let ln_ratio = self.law.sign() * loss;
-        let growth = libm::expm1(ln_ratio) + q;
+        if ln_ratio > 30.0 {
+            // e^ℓ may be beyond double numbers: ln(e^ℓ − (1 − q)) directly.
+            let ln_growth = ln_ratio + libm::log1p(-(1.0 - q) * libm::exp(-ln_ratio));
+            return (ln_growth - libm::log(q)) / s + 0.5 * s;
+        }
+        // e^ℓ − (1 − q), for losses near ln(1 − q) relative to 1 − q: the place must be right in terms of the loss.
+        let growth = if ln_ratio < -0.5 {
+            (1.0 - q) * libm::expm1(ln_ratio - libm::log1p(-q))
+        } else {
+            libm::expm1(ln_ratio) + q
+        };
         if growth <= 0.0 { f64::NEG_INFINITY } else { libm::log(growth / q) / s + 0.5 * s }
     }
 
