@@ -34,6 +34,7 @@ pub mod event;
 pub mod numerical;
 pub mod paper;
 pub mod renyi;
+mod search;
 
 pub use accountant::{Accountant, Method};
 pub use calibrate::Target;

@@ -15,6 +15,7 @@
 use crate::event::{Event, History};
 use crate::numerical::law::{Direction, Law};
 use crate::numerical::line::{Cut, Line};
+use crate::search::golden_section;
 
 /// Orders so high that the integral would be longer than this (in deviations of the noise) are left out.
 const MOST_REACH: f64 = 5000.0;
@@ -95,6 +96,7 @@ pub fn delta(history: &History, epsilon: f64) -> f64 {
 
 /// The least value of a function of ln λ that falls and then rises: downhill in strides, then a golden section.
 fn least(at: impl Fn(f64) -> f64) -> f64 {
+    let at = &at;
     let stride = 0.7;
     let (mut x, mut here) = (0.0, at(0.0));
     for direction in [-stride, stride] {
@@ -107,20 +109,5 @@ fn least(at: impl Fn(f64) -> f64) -> f64 {
             (x, here) = (x + direction, next);
         }
     }
-    let golden = 0.618_033_988_749_895;
-    let (mut low, mut high) = (x - stride, x + stride);
-    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
-    let (mut at_a, mut at_b) = (at(a), at(b));
-    for _ in 0..16 {
-        if at_a < at_b {
-            (high, b, at_b) = (b, a, at_a);
-            a = high - golden * (high - low);
-            at_a = at(a);
-        } else {
-            (low, a, at_a) = (a, b, at_b);
-            b = low + golden * (high - low);
-            at_b = at(b);
-        }
-    }
-    at_a.min(at_b).min(here)
+    golden_section(at, x - stride, x + stride, 16).1.min(here)
 }

@@ -18,6 +18,7 @@ use super::parts::Parts;
 use super::rounding::U;
 use super::saddle::{Saddle, end_of};
 use super::table::{Kernel, Table};
+use crate::search::golden_section;
 use std::f64::consts::PI;
 
 /// How small each neglected thing is to be, relative to δ.
@@ -261,23 +262,7 @@ fn place_ends(law: &Law, lambda: f64, tail: f64, digits: f64) -> Option<(f64, f6
 fn best_height(cut: &Cut, from: f64, digits: f64) -> (f64, f64) {
     let most = most_height(cut);
     let rest = |ln_height: f64| rest_at(cut, libm::exp(ln_height), from, digits);
-    // Golden section in ln α: the bound falls and then rises.
-    let golden = 0.618_033_988_749_895;
-    let (mut low, mut high) = ((most * 1e-4).ln(), most.ln());
-    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
-    let (mut at_a, mut at_b) = (rest(a), rest(b));
-    for _ in 0..8 {
-        if at_a < at_b {
-            (high, b, at_b) = (b, a, at_a);
-            a = high - golden * (high - low);
-            at_a = rest(a);
-        } else {
-            (low, a, at_a) = (a, b, at_b);
-            b = low + golden * (high - low);
-            at_b = rest(b);
-        }
-    }
-    let best = if at_a < at_b { (a, at_a) } else { (b, at_b) };
+    let best = golden_section(rest, (most * 1e-4).ln(), most.ln(), 8);
     let top = rest(most.ln());
     if top < best.1 { (most, top) } else { (best.0.exp(), best.1) }
 }

@@ -64,9 +64,10 @@ impl Cut {
             splits.push((p * (1.0 - p), libm::log(normal_tail(c)) + 1e-9, law.ln_ratio(c)));
             c += 1.0;
         }
-        let (p, least_p) = (law.share(high), law.share(low));
-        let most_share = if p < 0.5 {
-            p * (1.0 - p)
+        // A line goes on to the first multiple of its step (at most 1) beyond `high`.
+        let (p, last_p, least_p) = (law.share(high), law.share(high + 1.0), law.share(low));
+        let most_share = if last_p < 0.5 {
+            last_p * (1.0 - last_p)
         } else if least_p > 0.5 {
             least_p * (1.0 - least_p)
         } else {
