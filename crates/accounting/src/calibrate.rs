@@ -185,7 +185,9 @@ fn least_meeting(
     // Positive where the cost is above the target; about a logarithm near it.
     let miss = |x: f64| -> Result<f64, AccountingError> {
         let cost = accountant.epsilon(&plan(x)?, target.delta)?.upper;
-        Ok((cost / target.epsilon).max(1e-3).ln().min(1e3))
+        // By the comparison itself, not by a rounded quotient; what is not a number does not meet the target.
+        let size = (cost / target.epsilon).max(1e-3).ln().min(1e3);
+        Ok(if cost <= target.epsilon { size.min(0.0) } else { size.max(f64::MIN_POSITIVE) })
     };
     let guess = match accountant.method() {
         Method::Numerical => estimated(target, &plan, (least, most))?,

@@ -57,7 +57,9 @@ pub(crate) fn tables(parts: &Parts, saddle: &Saddle, delta: f64, bits: u32) -> O
         spectrum.multiply_into(&mut moments, *count);
         shape.ln_moment.0 += count * spectrum.ln_scale.0;
         shape.ln_moment.1 += count * spectrum.ln_scale.1;
-        shape.error += 8.0 * U * count * (spectrum.ln_scale.0.abs() + spectrum.ln_scale.1.abs());
+        // For addition there is no lattice from below, and its scale is infinite.
+        let below = if spectrum.ln_scale.1.is_finite() { spectrum.ln_scale.1.abs() } else { 0.0 };
+        shape.error += 8.0 * U * count * (spectrum.ln_scale.0.abs() + below);
         shape.offset.0 += count * pmf.offset_above;
         shape.offset.1 += count * pmf.offset;
         shape.dropped += count * pmf.dropped;
@@ -190,9 +192,18 @@ impl Pmf {
         let halves = pieces.halves(points);
         let size = first.abs().max(last.abs());
         let shift = 16.0 * U * (size + law.rate);
-        let mut above = above(&halves, step, size);
+        // Each weight's exponent is rounded, and a half cell is a sum of up to this many of them.
+        let widest = high.max(-low);
+        let terms = 2.0 * (high - low) * (widest + law.slope + 3.05) / 0.006 + 4.0 * points as f64;
+        let mass_slack = MASS_SLACK
+            + U * (terms.min(1e9) + 2.0 * widest * widest + 16.0 * law.slope * (widest + law.slope));
+        let mut above = above(&halves, step, size, mass_slack);
         above[0] += pieces.mass_before_the_first_point();
-        let below = if law.direction == Direction::Remove { below(&halves, step, size) } else { Vec::new() };
+        let below = if law.direction == Direction::Remove {
+            below(&halves, step, size, mass_slack)
+        } else {
+            Vec::new()
+        };
         Some(Self { step, offset, offset_above: offset + shift, above, below, dropped })
     }
 
@@ -215,13 +226,13 @@ impl Pmf {
     }
 }
 
-fn above(halves: &[Half], step: f64, size: f64) -> Vec<f64> {
+fn above(halves: &[Half], step: f64, size: f64, mass_slack: f64) -> Vec<f64> {
     let points = halves.len() / 2;
     let split = libm::exp(step) / libm::expm1(step);
     let mut masses = vec![0.0; points + 1];
     for k in 0..points {
         let (low, high) = (halves[2 * k], halves[2 * k + 1]);
-        let mass = (low.mass + high.mass) * (1.0 + MASS_SLACK);
+        let mass = (low.mass + high.mass) * (1.0 + mass_slack);
         let part = (low.part + high.part) * (1.0 + PART_SLACK) + 16.0 * U * (1.0 + size) * mass;
         let up = (part * split).clamp(0.0, mass);
         masses[k] += mass - up + U * mass;
@@ -230,7 +241,7 @@ fn above(halves: &[Half], step: f64, size: f64) -> Vec<f64> {
     masses
 }
 
-fn below(halves: &[Half], step: f64, size: f64) -> Vec<f64> {
+fn below(halves: &[Half], step: f64, size: f64, mass_slack: f64) -> Vec<f64> {
     // The losses in the parts are rounded to a few U of their size.
     let blur = 16.0 * U * (1.0 + size);
     let points = halves.len() / 2;
@@ -264,7 +275,7 @@ fn below(halves: &[Half], step: f64, size: f64) -> Vec<f64> {
                 left = 1.0 - taken;
             }
         }
-        let mass = mass * (1.0 - MASS_SLACK - 16.0 * U);
+        let mass = mass * (1.0 - mass_slack - 16.0 * U);
         if part >= slack * (1.0 - 1e-9) {
             masses[k] += mass;
         } else if k > 0 {

@@ -238,7 +238,8 @@ impl<'a> Line<'a> {
         for j in 0..n {
             line.push(cut.low + (j as f64 + 0.5) * step);
         }
-        Some(line)
+        // Errors are taken to first order everywhere: at a λ so large that they are not small, nothing is known.
+        (line.sums.worst.0 < 1e-4).then_some(line)
     }
 
     fn push(&mut self, y: f64) {
@@ -319,7 +320,7 @@ impl<'a> Line<'a> {
         let size = largest.abs() + self.cut.ln_scale.abs();
         let rounding = weight + extra.abs() * loss + (8.0 * size + self.nodes() as f64 + 32.0) * U;
         // M ≤ sum·(1 + rounding) + strip·(M + sum) + edges, in units of the sum.
-        if strip < 0.5 {
+        if strip < 0.5 && rounding < 1e-3 {
             ln_sum + libm::log1p(edges + rounding + strip) - libm::log1p(-strip)
         } else {
             f64::INFINITY
@@ -402,6 +403,8 @@ pub(crate) struct NearOne<'a> {
     base: f64,
     /// Relative error of each b, error of each ℓ′.
     errors: Vec<(f64, f64)>,
+    /// Error of the midpoint rule for ∫b.
+    mass_error: f64,
 }
 
 impl<'a> NearOne<'a> {
@@ -429,7 +432,13 @@ impl<'a> NearOne<'a> {
         };
         let least = cut.law.least_loss();
         let base = if (cut.lambda * least).abs() < 0.5 { least } else { 0.0 };
-        let mut near = Self { cut, line, base, errors: Vec::new() };
+        // X is the difference of e^{−zℓ₀}·M and ∫b, and the law itself has other values at the ends than the tilted one.
+        let plain = cut.at(0.0, 0.0);
+        let reach = 2.0 * PI * beta / step;
+        let up = 0.5 * (alpha + beta) * (alpha + beta);
+        let mass_error = 3.0 * 1.001 * 2.0 * libm::exp(up - reach) / (1.0 - libm::exp(-reach))
+            + plain.edges(alpha, beta, step, 0.0);
+        let mut near = Self { cut, line, base, errors: Vec::new(), mass_error };
         for j in 0..nodes as usize {
             near.push(cut.low + (j as f64 + 0.5) * step);
         }
@@ -496,7 +505,8 @@ impl<'a> NearOne<'a> {
                 }
             }
             let rounding = sizes * (8.0 * since as f64 + 32.0 + n as f64 / 4.0) * U;
-            let error = 1.001 * (fixed + rounding) + 2.0 * self.line.quadrature_error(t) + dropped;
+            let quadrature = libm::exp((-lambda * base).max(0.0)) * self.line.quadrature_error(t);
+            let error = 1.001 * (fixed + rounding + quadrature) + self.mass_error + dropped;
             let x = (sum_in_lanes(&re), sum_in_lanes(&im));
             let ln_size = 0.5 * libm::log1p(2.0 * x.0 + x.0 * x.0 + x.1 * x.1);
             let near_one = LnMoment::new(ln_size, libm::atan2(x.1, 1.0 + x.0), libm::exp(ln_size), error);
@@ -542,6 +552,14 @@ impl LnMoment {
 
     /// Multiplies by the `count`-th power of another moment.
     pub fn multiply(&mut self, other: Self, count: f64) {
+        if self.error.is_infinite() || other.error.is_infinite() {
+            // Of the product, too, only a bound is known: what is known better enters with its error.
+            let bound =
+                |moment: &Self| moment.ln_size + if moment.error.is_finite() { moment.error } else { 0.0 };
+            let ln_size = bound(self) + count * bound(&other);
+            *self = Self { ln_size, angle: 0.0, error: f64::INFINITY };
+            return;
+        }
         self.ln_size += count * other.ln_size;
         self.angle += count * other.angle;
         self.error += count * other.error;

@@ -162,8 +162,9 @@ impl Table {
         let scale_error =
             self.ln_moment_error + U * (32.0 + 4.0 * ln_scale.abs() + 4.0 * (self.lambda * epsilon).abs());
         let middle = scale * sum;
-        let upper = (middle + error) * (1.0 + 2.0 * scale_error) + self.dropped;
-        let lower = (middle - error) * (1.0 - 2.0 * scale_error) - self.aliases(epsilon);
+        let upper = (middle + error) * libm::exp(1.01 * scale_error) + self.dropped;
+        // Never the product of two negative numbers, whatever the errors are.
+        let lower = (middle - error).max(0.0) * libm::exp(-1.01 * scale_error) - self.aliases(epsilon);
         Delta {
             lower: lower.max(0.0),
             middle,
