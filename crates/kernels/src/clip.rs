@@ -1,0 +1,217 @@
+//! Norms of single-precision vectors, and clipped vectors added to exact integer sums.
+//!
+//! Lengths are multiples of [`LANES`]; sums are in units of a grid's spacing, which is in the factors.
+
+use crate::level::leveled;
+use crate::simd::{LANES, Simd};
+
+/// At most this much, relative, is the error of [`sum_of_squares`] and [`sum_of_squared_differences`]: each lane
+/// adds at most [`RUN`] squares in single precision before it goes on in double precision.
+pub const SQUARES_ERROR: f64 = (RUN as f64 + 4.0) * f32::EPSILON as f64;
+/// Vectors added up in single precision before their sum is taken to double precision.
+const RUN: usize = 32;
+
+leveled!(
+    /// Σ v², to [`SQUARES_ERROR`]; infinite or NaN if a value is, or if it is beyond 1e19.
+    sum_of_squares = sum_of_squares_body (values: &[f32]) -> f64
+);
+
+leveled!(
+    /// Σ (a − b)², each difference rounded once, to [`SQUARES_ERROR`].
+    sum_of_squared_differences = sum_of_squared_differences_body (a: &[f32], b: &[f32]) -> f64
+);
+
+leveled!(
+    /// sum += round(factor·v).
+    add = add_body (sum: &mut [i32], factor: f32, values: &[f32])
+);
+
+leveled!(
+    /// sum += round(first·a + second·(a − b)).
+    add_difference = add_difference_body (sum: &mut [i32], first: f32, second: f32, a: &[f32], b: &[f32])
+);
+
+leveled!(
+    /// sum += round(factor·rows⊗columns), row-major.
+    add_outer = add_outer_body (sum: &mut [i32], factor: f32, rows: &[f32], columns: &[f32])
+);
+
+leveled!(
+    /// sum += round(first·r₁⊗c₁ + second·(r₁⊗c₁ − r₂⊗c₂)), the difference as (r₁−r₂)⊗c₁ + r₂⊗(c₁−c₂), so that
+    /// nothing cancels.
+    add_outer_difference = add_outer_difference_body (
+        sum: &mut [i32], first: f32, second: f32, rows: [&[f32]; 2], columns: [&[f32]; 2],
+    )
+);
+
+#[inline(always)]
+fn sum_of_squares_body<S: Simd>(values: &[f32]) -> f64 {
+    check(values.len(), values.len());
+    squares::<S>(values.len(), |at| {
+        // SAFETY: `at` is a multiple of sixteen below the length.
+        unsafe { S::load(values.as_ptr().add(at)) }
+    })
+}
+
+#[inline(always)]
+fn sum_of_squared_differences_body<S: Simd>(a: &[f32], b: &[f32]) -> f64 {
+    check(a.len(), b.len());
+    squares::<S>(a.len(), |at| {
+        // SAFETY: `at` is a multiple of sixteen below both lengths.
+        unsafe { S::sub(S::load(a.as_ptr().add(at)), S::load(b.as_ptr().add(at))) }
+    })
+}
+
+/// Σ of the squares of what `at` loads, for each multiple of sixteen below `len`.
+#[inline(always)]
+fn squares<S: Simd>(len: usize, at: impl Fn(usize) -> S::V) -> f64 {
+    let (mut total, mut start) = (0.0, 0);
+    while start < len {
+        let end = (start + 4 * RUN * LANES).min(len);
+        // SAFETY: called with S's instructions.
+        unsafe {
+            let mut sums = [S::zero(); 4];
+            let mut i = start;
+            while i + 4 * LANES <= end {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    let v = at(i + k * LANES);
+                    *sum = S::fma(v, v, *sum);
+                }
+                i += 4 * LANES;
+            }
+            while i < end {
+                let v = at(i);
+                sums[0] = S::fma(v, v, sums[0]);
+                i += LANES;
+            }
+            for sum in sums {
+                let mut lanes = [0.0_f32; LANES];
+                S::store(lanes.as_mut_ptr(), sum);
+                total += lanes.iter().map(|l| f64::from(*l)).sum::<f64>();
+            }
+        }
+        start = end;
+    }
+    total
+}
+
+#[inline(always)]
+fn add_body<S: Simd>(sum: &mut [i32], factor: f32, values: &[f32]) {
+    check(sum.len(), values.len());
+    // SAFETY: equal lengths, multiples of sixteen; called with S's instructions.
+    unsafe {
+        let factor = S::splat(factor);
+        for at in (0..sum.len()).step_by(LANES) {
+            S::add_rounded(sum.as_mut_ptr().add(at), S::mul(factor, S::load(values.as_ptr().add(at))));
+        }
+    }
+}
+
+#[inline(always)]
+fn add_difference_body<S: Simd>(sum: &mut [i32], first: f32, second: f32, a: &[f32], b: &[f32]) {
+    check(sum.len(), a.len());
+    check(sum.len(), b.len());
+    // SAFETY: equal lengths, multiples of sixteen; called with S's instructions.
+    unsafe {
+        let (first, second) = (S::splat(first), S::splat(second));
+        for at in (0..sum.len()).step_by(LANES) {
+            let (a, b) = (S::load(a.as_ptr().add(at)), S::load(b.as_ptr().add(at)));
+            S::add_rounded(sum.as_mut_ptr().add(at), S::fma(first, a, S::mul(second, S::sub(a, b))));
+        }
+    }
+}
+
+#[inline(always)]
+fn add_outer_body<S: Simd>(sum: &mut [i32], factor: f32, rows: &[f32], columns: &[f32]) {
+    check(sum.len(), rows.len() * columns.len());
+    check(columns.len(), columns.len());
+    for (i, row) in rows.iter().enumerate() {
+        add_body::<S>(&mut sum[i * columns.len()..(i + 1) * columns.len()], factor * row, columns);
+    }
+}
+
+#[inline(always)]
+fn add_outer_difference_body<S: Simd>(
+    sum: &mut [i32],
+    first: f32,
+    second: f32,
+    [r1, r2]: [&[f32]; 2],
+    [c1, c2]: [&[f32]; 2],
+) {
+    let width = c1.len();
+    check(sum.len(), r1.len() * width);
+    check(width, c2.len());
+    check_equal(r1.len(), r2.len());
+    for (i, (r1, r2)) in r1.iter().zip(r2).enumerate() {
+        // SAFETY: the lengths were checked; called with S's instructions.
+        unsafe {
+            let along = S::splat(first * r1 + second * (r1 - r2));
+            let across = S::splat(second * r2);
+            let out = sum.as_mut_ptr().add(i * width);
+            for at in (0..width).step_by(LANES) {
+                let (c1, c2) = (S::load(c1.as_ptr().add(at)), S::load(c2.as_ptr().add(at)));
+                S::add_rounded(out.add(at), S::fma(along, c1, S::mul(across, S::sub(c1, c2))));
+            }
+        }
+    }
+}
+
+fn check(len: usize, other: usize) {
+    assert!(len == other && len.is_multiple_of(LANES), "lengths {len} and {other} do not fit");
+}
+
+fn check_equal(len: usize, other: usize) {
+    assert!(len == other, "lengths {len} and {other} differ");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+
+    fn values(n: usize, seed: u32) -> Vec<f32> {
+        (0..n as u32).map(|i| ((i.wrapping_mul(2_654_435_761) ^ seed) % 2000) as f32 / 1000.0 - 1.0).collect()
+    }
+
+    #[test]
+    fn norms_and_sums_are_their_definitions() {
+        for level in Level::available() {
+            for n in [16, 48, 64, 4096, 4096 + 32, 10_000 * 16] {
+                let (a, b) = (values(n, 3), values(n, 11));
+                let exact: f64 = a.iter().map(|v| f64::from(*v).powi(2)).sum();
+                assert!((sum_of_squares(level, &a) / exact - 1.0).abs() < SQUARES_ERROR);
+                let exact: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(a - b).powi(2)).sum();
+                assert!((sum_of_squared_differences(level, &a, &b) / exact - 1.0).abs() < SQUARES_ERROR);
+                let mut sum = vec![7; n];
+                add(level, &mut sum, 1e6, &a);
+                add_difference(level, &mut sum, 3e5, -2e6, &a, &b);
+                for ((s, a), b) in sum.iter().zip(&a).zip(&b) {
+                    let (a, b) = (f64::from(*a), f64::from(*b));
+                    let exact = 7.0 + 1e6 * a + 3e5 * a - 2e6 * (a - b);
+                    assert!((f64::from(*s) - exact).abs() < 2.0);
+                }
+            }
+            assert!(!sum_of_squares(level, &[f32::NAN; 16]).is_finite());
+            assert!(!sum_of_squares(level, &[f32::INFINITY; 16]).is_finite());
+        }
+    }
+
+    #[test]
+    fn outer_products_are_their_definitions() {
+        for level in Level::available() {
+            let (r1, r2, c1, c2) = (values(5, 1), values(5, 2), values(48, 3), values(48, 4));
+            let (mut plain, mut difference) = (vec![0; 240], vec![0; 240]);
+            add_outer(level, &mut plain, 1e6, &r1, &c1);
+            add_outer_difference(level, &mut difference, 2e5, 1e6, [&r1, &r2], [&c1, &c2]);
+            for i in 0..5 {
+                for j in 0..48 {
+                    let p1 = f64::from(r1[i]) * f64::from(c1[j]);
+                    let p2 = f64::from(r2[i]) * f64::from(c2[j]);
+                    assert!((f64::from(plain[i * 48 + j]) - 1e6 * p1).abs() < 1.0);
+                    let exact = 2e5 * p1 + 1e6 * (p1 - p2);
+                    assert!((f64::from(difference[i * 48 + j]) - exact).abs() < 1.5);
+                }
+            }
+        }
+    }
+}

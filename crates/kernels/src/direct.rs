@@ -1,0 +1,99 @@
+//! Convolutions of any kernel, stride and padding by their definition, and matrix products with gathered rows.
+//!
+//! C[r][n] = Σ_k A[rows[r] + steps[k]]·B[k][n]: with rows the places of output pixels and steps those of the
+//! kernel's taps this is a convolution; the other way round it is its weight gradient.
+
+use crate::level::leveled;
+use crate::simd::{LANES, Simd};
+
+leveled!(
+    /// out[r][n] = Σ_k a[rows[r] + steps[k]]·b[places[k] + n] for sixteen columns n, row r at `out[outs[r]..]`,
+    /// plus `bias` if there is any; k is summed in order.
+    gather = gather_body (
+        a: &[f32], rows: &[usize], steps: &[usize], b: &[f32], places: &[usize], bias: Option<&[f32]>,
+        out: &mut [f32], outs: &[usize],
+    )
+);
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn gather_body<S: Simd>(
+    a: &[f32],
+    rows: &[usize],
+    steps: &[usize],
+    b: &[f32],
+    places: &[usize],
+    bias: Option<&[f32]>,
+    out: &mut [f32],
+    outs: &[usize],
+) {
+    let most = |list: &[usize]| list.iter().copied().max().unwrap_or(0);
+    assert!(rows.len() == outs.len() && steps.len() == places.len());
+    assert!(rows.is_empty() || steps.is_empty() || most(rows) + most(steps) < a.len());
+    assert!(places.is_empty() || most(places) + LANES <= b.len());
+    assert!(outs.is_empty() || most(outs) + LANES <= out.len());
+    assert!(bias.is_none_or(|bias| bias.len() >= LANES));
+    // SAFETY: every place was checked; called with S's instructions.
+    unsafe {
+        let start = bias.map_or(S::zero(), |bias| S::load(bias.as_ptr()));
+        let mut first = 0;
+        macro_rules! tiles {
+            ($r:literal) => {
+                while first + $r <= rows.len() {
+                    let at: [usize; $r] = std::array::from_fn(|r| *rows.get_unchecked(first + r));
+                    let mut sums = [start; $r];
+                    for (step, place) in steps.iter().zip(places) {
+                        let column = S::load(b.as_ptr().add(*place));
+                        let a = a.as_ptr().add(*step);
+                        for (sum, at) in sums.iter_mut().zip(at) {
+                            *sum = S::fma(S::splat(*a.add(at)), column, *sum);
+                        }
+                    }
+                    for (r, sum) in sums.into_iter().enumerate() {
+                        S::store(out.as_mut_ptr().add(outs[first + r]), sum);
+                    }
+                    first += $r;
+                }
+            };
+        }
+        if S::ROWS >= 8 {
+            tiles!(16);
+        }
+        if S::ROWS >= 3 {
+            tiles!(6);
+        }
+        tiles!(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+
+    #[test]
+    fn gathered_products_are_their_definition_for_any_number_of_rows() {
+        let a: Vec<f32> = (0..500).map(|i| (i as f32 * 0.37).sin()).collect();
+        let b: Vec<f32> = (0..800).map(|i| (i as f32 * 0.73).cos()).collect();
+        let steps: Vec<usize> = (0..20).map(|k| k * 7 % 50).collect();
+        let places: Vec<usize> = (0..20).map(|k| k * 16).collect();
+        let bias = [0.5; LANES];
+        for level in Level::available() {
+            for count in [1, 5, 6, 16, 23, 39] {
+                let rows: Vec<usize> = (0..count).map(|r| r * 11).collect();
+                let outs: Vec<usize> = (0..count).map(|r| r * LANES).collect();
+                let mut out = vec![0.0; count * LANES];
+                gather(level, &a, &rows, &steps, &b, &places, Some(&bias), &mut out, &outs);
+                for r in 0..count {
+                    for n in 0..LANES {
+                        let terms = (0..20).map(|k| {
+                            f64::from(a[rows[r] + steps[k]]) * f64::from(b[places[k] + n])
+                        });
+                        let exact = 0.5 + terms.sum::<f64>();
+                        assert!((f64::from(out[r * LANES + n]) - exact).abs() < 1e-5);
+                    }
+                }
+            }
+        }
+    }
+}

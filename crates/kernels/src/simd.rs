@@ -1,0 +1,335 @@
+//! Sixteen lanes of `f32`, whatever the registers are called.
+
+/// Lanes of a vector: channels are kept in blocks of this many.
+pub const LANES: usize = 16;
+
+/// Sixteen lanes and what can be done with them.
+///
+/// # Safety
+/// The methods may be called only in code compiled for, and run on, a processor with the implementation's
+/// instructions; pointers must be valid for sixteen values.
+pub(crate) trait Simd: Copy {
+    type V: Copy;
+    /// Rows of a register tile of two vectors a row.
+    const ROWS: usize;
+
+    unsafe fn load(p: *const f32) -> Self::V;
+    unsafe fn store(p: *mut f32, v: Self::V);
+    unsafe fn splat(x: f32) -> Self::V;
+    /// a·b + c.
+    unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn min(a: Self::V, b: Self::V) -> Self::V;
+    /// Where a > b: x, elsewhere y.
+    unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V;
+    /// Adds v, rounded to the nearest integers, to the sixteen integers at p.
+    unsafe fn add_rounded(p: *mut i32, v: Self::V);
+
+    /// Stores whole numbers as the bits of integers.
+    unsafe fn store_integers(p: *mut f32, v: Self::V);
+    /// Loads what [`Simd::store_integers`] stored.
+    unsafe fn load_integers(p: *const f32) -> Self::V;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self::V {
+        // SAFETY: as the caller's.
+        unsafe { Self::splat(0.0) }
+    }
+
+    /// The sum of the lanes, in one order for all implementations.
+    #[inline(always)]
+    unsafe fn sum(v: Self::V) -> f32 {
+        let mut lanes = [0.0_f32; LANES];
+        // SAFETY: sixteen values.
+        unsafe { Self::store(lanes.as_mut_ptr(), v) };
+        let mut width = LANES / 2;
+        while width > 0 {
+            for i in 0..width {
+                lanes[i] += lanes[i + width];
+            }
+            width /= 2;
+        }
+        lanes[0]
+    }
+}
+
+/// Arrays, for the compiler to do what it can with.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+/// Applies an operation lane by lane.
+macro_rules! lanes {
+    ($($v:ident),*; $op:expr) => {{
+        let mut out = [0.0_f32; LANES];
+        for i in 0..LANES {
+            $(let $v = $v[i];)*
+            out[i] = $op;
+        }
+        out
+    }};
+}
+
+#[allow(clippy::needless_range_loop)]
+impl Simd for Portable {
+    type V = [f32; LANES];
+    const ROWS: usize = 1;
+
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self::V {
+        // SAFETY: the caller's pointer is valid for sixteen values.
+        unsafe { p.cast::<[f32; LANES]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut f32, v: Self::V) {
+        // SAFETY: the caller's pointer is valid for sixteen values.
+        unsafe { p.cast::<[f32; LANES]>().write_unaligned(v) }
+    }
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self::V {
+        [x; LANES]
+    }
+    #[inline(always)]
+    unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        // Without an instruction for it, a fused multiply-add is a slow library call: two roundings are fine here.
+        if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
+            lanes!(a, b, c; a.mul_add(b, c))
+        } else {
+            lanes!(a, b, c; a * b + c)
+        }
+    }
+    #[inline(always)]
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
+        lanes!(a, b; a + b)
+    }
+    #[inline(always)]
+    unsafe fn sub(a: Self::V, b: Self::V) -> Self::V {
+        lanes!(a, b; a - b)
+    }
+    #[inline(always)]
+    unsafe fn mul(a: Self::V, b: Self::V) -> Self::V {
+        lanes!(a, b; a * b)
+    }
+    #[inline(always)]
+    unsafe fn div(a: Self::V, b: Self::V) -> Self::V {
+        lanes!(a, b; a / b)
+    }
+    #[inline(always)]
+    unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
+        lanes!(a, b; if a > b { a } else { b })
+    }
+    #[inline(always)]
+    unsafe fn min(a: Self::V, b: Self::V) -> Self::V {
+        lanes!(a, b; if a < b { a } else { b })
+    }
+    #[inline(always)]
+    unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
+        lanes!(a, b, x, y; if a > b { x } else { y })
+    }
+    #[inline(always)]
+    unsafe fn add_rounded(p: *mut i32, v: Self::V) {
+        for i in 0..LANES {
+            // SAFETY: the caller's pointer is valid for sixteen values.
+            unsafe { *p.add(i) = (*p.add(i)).wrapping_add(rounded(v[i])) };
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_integers(p: *mut f32, v: Self::V) {
+        // SAFETY: as for `store`.
+        unsafe { Self::store(p, lanes!(v; f32::from_bits(v as i32 as u32))) }
+    }
+    #[inline(always)]
+    unsafe fn load_integers(p: *const f32) -> Self::V {
+        // SAFETY: as for `load`.
+        let v = unsafe { Self::load(p) };
+        lanes!(v; v.to_bits() as i32 as f32)
+    }
+}
+
+/// The nearest integer, ties to even.
+#[inline(always)]
+fn rounded(x: f32) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_cvtss_si32, _mm_set_ss};
+        // SAFETY: every x86-64 processor has SSE2.
+        unsafe { _mm_cvtss_si32(_mm_set_ss(x)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        x.round_ties_even() as i32
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Simd;
+    use std::arch::x86_64::*;
+
+    /// One 512-bit register.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx512;
+
+    // SAFETY (all of this block): the trait's contract.
+    #[allow(clippy::undocumented_unsafe_blocks)]
+    impl Simd for Avx512 {
+        type V = __m512;
+        const ROWS: usize = 8;
+
+        #[inline(always)]
+        unsafe fn load(p: *const f32) -> __m512 {
+            unsafe { _mm512_loadu_ps(p) }
+        }
+        #[inline(always)]
+        unsafe fn store(p: *mut f32, v: __m512) {
+            unsafe { _mm512_storeu_ps(p, v) }
+        }
+        #[inline(always)]
+        unsafe fn splat(x: f32) -> __m512 {
+            unsafe { _mm512_set1_ps(x) }
+        }
+        #[inline(always)]
+        unsafe fn fma(a: __m512, b: __m512, c: __m512) -> __m512 {
+            unsafe { _mm512_fmadd_ps(a, b, c) }
+        }
+        #[inline(always)]
+        unsafe fn add(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_add_ps(a, b) }
+        }
+        #[inline(always)]
+        unsafe fn sub(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_sub_ps(a, b) }
+        }
+        #[inline(always)]
+        unsafe fn mul(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_mul_ps(a, b) }
+        }
+        #[inline(always)]
+        unsafe fn div(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_div_ps(a, b) }
+        }
+        #[inline(always)]
+        unsafe fn max(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_max_ps(a, b) }
+        }
+        #[inline(always)]
+        unsafe fn min(a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_min_ps(a, b) }
+        }
+        #[inline(always)]
+        unsafe fn where_greater(a: __m512, b: __m512, x: __m512, y: __m512) -> __m512 {
+            unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), y, x) }
+        }
+        #[inline(always)]
+        unsafe fn add_rounded(p: *mut i32, v: __m512) {
+            unsafe {
+                let sum = _mm512_add_epi32(_mm512_loadu_si512(p.cast()), _mm512_cvtps_epi32(v));
+                _mm512_storeu_si512(p.cast(), sum);
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_integers(p: *mut f32, v: __m512) {
+            unsafe { _mm512_storeu_si512(p.cast(), _mm512_cvtps_epi32(v)) }
+        }
+        #[inline(always)]
+        unsafe fn load_integers(p: *const f32) -> __m512 {
+            unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(p.cast())) }
+        }
+    }
+
+    /// Two 256-bit registers.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2;
+
+    macro_rules! halves {
+        ($f:ident, $($v:ident),*) => { [$f($($v[0]),*), $f($($v[1]),*)] };
+    }
+
+    // SAFETY (all of this block): the trait's contract.
+    #[allow(clippy::undocumented_unsafe_blocks)]
+    impl Simd for Avx2 {
+        type V = [__m256; 2];
+        const ROWS: usize = 3;
+
+        #[inline(always)]
+        unsafe fn load(p: *const f32) -> Self::V {
+            unsafe { [_mm256_loadu_ps(p), _mm256_loadu_ps(p.add(8))] }
+        }
+        #[inline(always)]
+        unsafe fn store(p: *mut f32, v: Self::V) {
+            unsafe {
+                _mm256_storeu_ps(p, v[0]);
+                _mm256_storeu_ps(p.add(8), v[1]);
+            }
+        }
+        #[inline(always)]
+        unsafe fn splat(x: f32) -> Self::V {
+            unsafe { [_mm256_set1_ps(x); 2] }
+        }
+        #[inline(always)]
+        unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_fmadd_ps, a, b, c) }
+        }
+        #[inline(always)]
+        unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_add_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn sub(a: Self::V, b: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_sub_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn mul(a: Self::V, b: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_mul_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn div(a: Self::V, b: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_div_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_max_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn min(a: Self::V, b: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_min_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
+            unsafe {
+                let half =
+                    |i: usize| _mm256_blendv_ps(y[i], x[i], _mm256_cmp_ps::<_CMP_GT_OQ>(a[i], b[i]));
+                [half(0), half(1)]
+            }
+        }
+        #[inline(always)]
+        unsafe fn add_rounded(p: *mut i32, v: Self::V) {
+            for (i, half) in v.into_iter().enumerate() {
+                unsafe {
+                    let p = p.add(8 * i).cast::<__m256i>();
+                    _mm256_storeu_si256(p, _mm256_add_epi32(_mm256_loadu_si256(p), _mm256_cvtps_epi32(half)));
+                }
+            }
+        }
+        #[inline(always)]
+        unsafe fn store_integers(p: *mut f32, v: Self::V) {
+            unsafe {
+                _mm256_storeu_si256(p.cast(), _mm256_cvtps_epi32(v[0]));
+                _mm256_storeu_si256(p.add(8).cast(), _mm256_cvtps_epi32(v[1]));
+            }
+        }
+        #[inline(always)]
+        unsafe fn load_integers(p: *const f32) -> Self::V {
+            unsafe {
+                let half = |i: usize| _mm256_cvtepi32_ps(_mm256_loadu_si256(p.add(8 * i).cast()));
+                [half(0), half(1)]
+            }
+        }
+    }
+}

@@ -1,0 +1,716 @@
+//! 3×3 convolutions by Winograd's F(2×2, 3×3): sixteen products where the definition has thirty-six.
+//!
+//! A tile of 2×2 outputs is Y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A of its 4×4 inputs d and the 3×3 weights g (Lavin and
+//! Gray, 2016). Summed over input channels, each of the sixteen places ξ of a tile is a matrix product.
+//! The gradient with respect to the weights is the same bilinear form read the other way: Gᵀ[Σ (A dY Aᵀ) ⊙
+//! (Bᵀ d B)]G.
+//!
+//! Images are planes of blocks of sixteen channels, `[block][height + 2·halo][width + 2·halo][16]`, with a halo of
+//! zeros; inputs here have a halo of 1. Heights and widths are even.
+
+use crate::activation::{self, Activation};
+use crate::gemm::{self, Strides};
+use crate::level::leveled;
+use crate::simd::{LANES, Simd};
+
+/// Places of a tile.
+const PLACES: usize = 16;
+/// Taps of a kernel.
+const TAPS: usize = 9;
+/// Values added to a plane of scratch memory so that the planes of a tile do not share a cache set.
+const PAD: usize = 48;
+/// Tiles done at a time.
+const TILES: usize = 32;
+
+/// The size of a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Blocks of sixteen input channels.
+    pub inputs: usize,
+    /// Blocks of sixteen output channels.
+    pub outputs: usize,
+    /// Of the image, even.
+    pub height: usize,
+    /// Of the image, even.
+    pub width: usize,
+}
+
+/// Several records whose values lie `stride` apart in one piece of memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Records {
+    /// From a record to the next.
+    pub stride: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// What is done with a convolution's outputs before they are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Finish<'a> {
+    /// Added to each output channel, if there is any.
+    pub bias: Option<&'a [f32]>,
+    /// Keep the largest of each 2×2 window only, and where in the input plane its patch begins, at this offset.
+    pub pool: Option<usize>,
+    /// Applied to what is kept.
+    pub activation: Activation,
+    /// The halo of the plane that is written.
+    pub halo: usize,
+}
+
+impl Geometry {
+    /// Whether this size can be done: even, and small enough that a place in a plane is exact in `f32`.
+    pub fn fits(&self) -> bool {
+        let even = self.height.is_multiple_of(2) && self.width.is_multiple_of(2);
+        let place = (self.height + 2).saturating_mul(self.width + 2).saturating_mul(LANES);
+        even && self.inputs > 0 && self.outputs > 0 && self.height > 0 && self.width > 0 && place < 1 << 24
+    }
+
+    fn tiles(&self) -> usize {
+        self.height * self.width / 4
+    }
+
+    /// Values of the input plane, halo included.
+    fn input_len(&self) -> usize {
+        self.inputs * (self.height + 2) * (self.width + 2) * LANES
+    }
+
+    fn scratch_planes(&self, tiles: usize) -> (usize, usize) {
+        (tiles * self.inputs * LANES + PAD, tiles * self.outputs * LANES + PAD)
+    }
+
+    /// Values of scratch memory that [`convolve`] and [`weight_gradient`] need for up to `records` records.
+    pub fn scratch(&self, records: usize) -> usize {
+        let (v, m) = self.scratch_planes(TILES.min(self.tiles() * records.max(1)).max(self.tiles().min(TILES)));
+        let (all_v, all_m) = self.scratch_planes(self.tiles());
+        PLACES * (v + m).max(all_v + all_m)
+    }
+
+    /// Values of the transformed weights.
+    pub fn weights(&self) -> usize {
+        PLACES * self.inputs * self.outputs * LANES * LANES
+    }
+
+    /// Values of a weight gradient: `[output][input block][tap][16]`.
+    pub fn gradient(&self) -> usize {
+        self.outputs * LANES * self.inputs * TAPS * LANES
+    }
+}
+
+/// Transforms weights `weight(output, input, tap)` into the form [`convolve`] reads:
+/// `[place][pair of output blocks][input][32]` (a last odd block is a panel of 16).
+pub fn transform_weights(g: &Geometry, weight: impl Fn(usize, usize, usize) -> f32, out: &mut [f32]) {
+    let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
+    assert!(out.len() == g.weights());
+    for o in 0..outputs {
+        let panel = o / 32;
+        let columns = (outputs - panel * 32).min(32);
+        for i in 0..inputs {
+            let mut w = [0.0; TAPS];
+            (0..TAPS).for_each(|t| w[t] = weight(o, i, t));
+            for (place, u) in kernel_transform(&w).into_iter().enumerate() {
+                out[place * inputs * outputs + panel * 32 * inputs + i * columns + o % 32] = u;
+            }
+        }
+    }
+}
+
+/// G g Gᵀ.
+fn kernel_transform(g: &[f32; TAPS]) -> [f32; PLACES] {
+    let line = |a: f32, b: f32, c: f32| [a, 0.5 * (a + b + c), 0.5 * (a - b + c), c];
+    let mut rows = [[0.0; 3]; 4];
+    for x in 0..3 {
+        let column = line(g[x], g[3 + x], g[6 + x]);
+        (0..4).for_each(|y| rows[y][x] = column[y]);
+    }
+    let mut out = [0.0; PLACES];
+    for (y, row) in rows.iter().enumerate() {
+        out[4 * y..4 * y + 4].copy_from_slice(&line(row[0], row[1], row[2]));
+    }
+    out
+}
+
+leveled!(
+    /// Convolves each record's plane at `input` and writes what `finish` makes of it at `output`. A record's
+    /// result does not depend on the others.
+    convolve = convolve_body (
+        g: &Geometry, memory: &mut [f32], records: Records, input: usize, output: usize,
+        weights: &[f32], finish: Finish<'_>, scratch: &mut [f32],
+    )
+);
+
+leveled!(
+    /// Writes the gradient with respect to the weights over `gradient`, for an input plane `x` and the gradient
+    /// `dy` of the outputs (with a halo of 1).
+    weight_gradient = weight_gradient_body (
+        g: &Geometry, x: &[f32], dy: &[f32], gradient: &mut [f32], scratch: &mut [f32],
+    )
+);
+
+leveled!(
+    /// The same for a convolution whose outputs were pooled: only the largest of each window has a gradient `dy`
+    /// (`[block][height/2][width/2][16]`), and `places`, the bits of integers, says where its patch of `x` begins.
+    pooled_weight_gradient = pooled_weight_gradient_body (
+        g: &Geometry, x: &[f32], dy: &[f32], places: &[f32], gradient: &mut [f32],
+    )
+);
+
+leveled!(
+    /// Spreads pooled gradients `dy` over the windows they came from, zeros elsewhere: the interior of a plane
+    /// with a halo of 1 (`g.outputs` blocks).
+    unpool = unpool_body (g: &Geometry, dy: &[f32], places: &[f32], plane: &mut [f32])
+);
+
+/// Where things are in one convolution.
+#[derive(Clone, Copy)]
+struct Plan {
+    g: Geometry,
+    tiles: usize,
+    /// Values of a row, and of a block, of the input plane.
+    row: usize,
+    block: usize,
+    /// Values of a plane of transformed inputs, and of products.
+    v_plane: usize,
+    m_plane: usize,
+}
+
+impl Plan {
+    fn new(g: &Geometry, tiles: usize) -> Self {
+        let row = (g.width + 2) * LANES;
+        let (v_plane, m_plane) = g.scratch_planes(tiles);
+        Self { g: *g, tiles, row, block: (g.height + 2) * row, v_plane, m_plane }
+    }
+
+    /// The top left corner (in pixels) of tile `t`'s outputs.
+    #[inline(always)]
+    fn corner(&self, t: usize) -> (usize, usize) {
+        let across = self.g.width / 2;
+        (2 * (t / across), 2 * (t % across))
+    }
+}
+
+#[inline(always)]
+fn convolve_body<S: Simd>(
+    g: &Geometry,
+    memory: &mut [f32],
+    records: Records,
+    input: usize,
+    output: usize,
+    weights: &[f32],
+    finish: Finish<'_>,
+    scratch: &mut [f32],
+) {
+    let shrink = if finish.pool.is_some() { 2 } else { 1 };
+    let (h, w) = (g.height / shrink, g.width / shrink);
+    let written = g.outputs * (h + 2 * finish.halo) * (w + 2 * finish.halo) * LANES;
+    let places = finish.pool.map_or(0, |at| at + g.outputs * h * w * LANES);
+    let end = (input + g.input_len()).max(output + written).max(places);
+    assert!(g.fits() && records.count > 0 && end <= records.stride.max(end));
+    assert!((records.count - 1) * records.stride + end <= memory.len());
+    assert!(weights.len() == g.weights() && scratch.len() >= g.scratch(records.count));
+    assert!(finish.bias.is_none_or(|bias| bias.len() == g.outputs * LANES));
+
+    let all = g.tiles() * records.count;
+    let mut first = 0;
+    while first < all {
+        let count = TILES.min(all - first);
+        let plan = Plan::new(g, TILES.min(all));
+        let (v, m) = scratch.split_at_mut(PLACES * plan.v_plane);
+        // SAFETY: all offsets lie within what was checked above; called with S's instructions.
+        unsafe {
+            for t in 0..count {
+                let (record, tile) = ((first + t) / g.tiles(), (first + t) % g.tiles());
+                let x = memory.as_ptr().add(record * records.stride + input);
+                input_tile::<S>(&plan, x, tile, v.as_mut_ptr().add(t * g.inputs * LANES));
+            }
+            products::<S>(&plan, v.as_ptr(), weights.as_ptr(), m.as_mut_ptr(), count);
+            for t in 0..count {
+                let (record, tile) = ((first + t) / g.tiles(), (first + t) % g.tiles());
+                let base = memory.as_mut_ptr().add(record * records.stride);
+                let m = m.as_ptr().add(t * g.outputs * LANES);
+                match finish.pool {
+                    Some(places) => {
+                        pooled_tile::<S>(&plan, m, tile, base.add(output), base.add(places), &finish)
+                    }
+                    None => output_tile::<S>(&plan, m, tile, base.add(output), &finish),
+                }
+            }
+        }
+        first += count;
+    }
+}
+
+/// Bᵀ d B of one tile, all input channels: place ξ goes to plane ξ of `v`.
+#[inline(always)]
+unsafe fn input_tile<S: Simd>(plan: &Plan, x: *const f32, tile: usize, v: *mut f32) {
+    let (y0, x0) = plan.corner(tile);
+    // SAFETY: the caller's: a halo of 1 makes every tile whole.
+    unsafe {
+        for block in 0..plan.g.inputs {
+            let d = x.add(block * plan.block + y0 * plan.row + x0 * LANES);
+            let v = v.add(block * LANES);
+            let mut rows = [[S::zero(); 4]; 4];
+            for j in 0..4 {
+                let at = |i: usize| S::load(d.add(i * plan.row + j * LANES));
+                let (d0, d1, d2, d3) = (at(0), at(1), at(2), at(3));
+                rows[0][j] = S::sub(d0, d2);
+                rows[1][j] = S::add(d1, d2);
+                rows[2][j] = S::sub(d2, d1);
+                rows[3][j] = S::sub(d1, d3);
+            }
+            for (i, [r0, r1, r2, r3]) in rows.into_iter().enumerate() {
+                let out = |j: usize, value| S::store(v.add((4 * i + j) * plan.v_plane), value);
+                out(0, S::sub(r0, r2));
+                out(1, S::add(r1, r2));
+                out(2, S::sub(r2, r1));
+                out(3, S::sub(r1, r3));
+            }
+        }
+    }
+}
+
+/// For each place: M[tile][output] = Σ_input V[tile][input]·U[input][output].
+#[inline(always)]
+unsafe fn products<S: Simd>(plan: &Plan, v: *const f32, u: *const f32, m: *mut f32, tiles: usize) {
+    let (inputs, outputs) = (plan.g.inputs * LANES, plan.g.outputs * LANES);
+    debug_assert!(tiles <= plan.tiles);
+    // SAFETY: the caller's.
+    unsafe {
+        for place in 0..PLACES {
+            let v = v.add(place * plan.v_plane);
+            let (u, m) = (u.add(place * inputs * outputs), m.add(place * plan.m_plane));
+            for pair in 0..plan.g.outputs / 2 {
+                let s = Strides { row: inputs, step: 1, next: 32, out: outputs };
+                gemm::rows::<S, 2>(v, u.add(pair * 32 * inputs), m.add(pair * 32), (tiles, inputs), s);
+            }
+            if plan.g.outputs % 2 == 1 {
+                let at = outputs - LANES;
+                let s = Strides { row: inputs, step: 1, next: LANES, out: outputs };
+                gemm::rows::<S, 1>(v, u.add(at * inputs), m.add(at), (tiles, inputs), s);
+            }
+        }
+    }
+}
+
+/// Aᵀ m A of one block of a tile: the 2×2 outputs.
+#[inline(always)]
+unsafe fn output_block<S: Simd>(m: *const f32, plane: usize) -> [[S::V; 2]; 2] {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut rows = [[S::zero(); 4]; 2];
+        for j in 0..4 {
+            let at = |i: usize| S::load(m.add((4 * i + j) * plane));
+            let (m0, m1, m2, m3) = (at(0), at(1), at(2), at(3));
+            rows[0][j] = S::add(m0, S::add(m1, m2));
+            rows[1][j] = S::sub(S::sub(m1, m2), m3);
+        }
+        rows.map(|[r0, r1, r2, r3]| [S::add(r0, S::add(r1, r2)), S::sub(S::sub(r1, r2), r3)])
+    }
+}
+
+#[inline(always)]
+unsafe fn bias<S: Simd>(finish: &Finish<'_>, block: usize) -> S::V {
+    // SAFETY: the caller's; the bias has a value for each output channel.
+    unsafe { finish.bias.map_or(S::zero(), |bias| S::load(bias.as_ptr().add(block * LANES))) }
+}
+
+#[inline(always)]
+unsafe fn output_tile<S: Simd>(plan: &Plan, m: *const f32, tile: usize, out: *mut f32, finish: &Finish<'_>) {
+    let (y0, x0) = plan.corner(tile);
+    let row = (plan.g.width + 2 * finish.halo) * LANES;
+    let block_len = (plan.g.height + 2 * finish.halo) * row;
+    // SAFETY: the caller's.
+    unsafe {
+        for block in 0..plan.g.outputs {
+            let bias = bias::<S>(finish, block);
+            let y = output_block::<S>(m.add(block * LANES), plan.m_plane);
+            let out = out.add(block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES);
+            for (i, line) in y.into_iter().enumerate() {
+                for (j, value) in line.into_iter().enumerate() {
+                    let value = activation::forward::<S>(finish.activation, S::add(value, bias));
+                    S::store(out.add(i * row + j * LANES), value);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn pooled_tile<S: Simd>(
+    plan: &Plan,
+    m: *const f32,
+    tile: usize,
+    out: *mut f32,
+    places: *mut f32,
+    finish: &Finish<'_>,
+) {
+    let (y0, x0) = plan.corner(tile);
+    let (h, w) = (plan.g.height / 2, plan.g.width / 2);
+    let row = (w + 2 * finish.halo) * LANES;
+    let block_len = (h + 2 * finish.halo) * row;
+    let corner = y0 * plan.row + x0 * LANES;
+    let candidates = [corner, corner + LANES, corner + plan.row, corner + plan.row + LANES];
+    // SAFETY: the caller's.
+    unsafe {
+        for block in 0..plan.g.outputs {
+            let [[a, b], [c, d]] = output_block::<S>(m.add(block * LANES), plan.m_plane);
+            let (mut best, mut place) = (a, S::splat(candidates[0] as f32));
+            for (value, candidate) in [b, c, d].into_iter().zip(&candidates[1..]) {
+                place = S::where_greater(value, best, S::splat(*candidate as f32), place);
+                best = S::where_greater(value, best, value, best);
+            }
+            let value = activation::forward::<S>(finish.activation, S::add(best, bias::<S>(finish, block)));
+            let (y, x) = (y0 / 2, x0 / 2);
+            S::store(out.add(block * block_len + (y + finish.halo) * row + (x + finish.halo) * LANES), value);
+            S::store_integers(places.add(((block * h + y) * w + x) * LANES), place);
+        }
+    }
+}
+
+#[inline(always)]
+fn weight_gradient_body<S: Simd>(
+    g: &Geometry,
+    x: &[f32],
+    dy: &[f32],
+    gradient: &mut [f32],
+    scratch: &mut [f32],
+) {
+    let dy_len = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
+    assert!(g.fits() && x.len() >= g.input_len() && dy.len() >= dy_len);
+    assert!(gradient.len() == g.gradient() && scratch.len() >= g.scratch(1));
+    let plan = Plan::new(g, g.tiles());
+    let (v, d) = scratch.split_at_mut(PLACES * plan.v_plane);
+    let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
+    // SAFETY: all offsets lie within what was checked above; called with S's instructions.
+    unsafe {
+        for tile in 0..plan.tiles {
+            input_tile::<S>(&plan, x.as_ptr(), tile, v.as_mut_ptr().add(tile * inputs));
+            gradient_tile::<S>(&plan, dy.as_ptr(), tile, d.as_mut_ptr().add(tile * outputs));
+        }
+        let mut sums = [0.0_f32; PLACES * 8 * 2 * LANES];
+        for first in (0..outputs).step_by(8) {
+            for block in (0..g.inputs).step_by(2) {
+                let pair = (g.inputs - block).min(2);
+                let s = Strides { row: 1, step: outputs, next: inputs, out: 2 * LANES };
+                for place in 0..PLACES {
+                    let a = d.as_ptr().add(place * plan.m_plane + first);
+                    let b = v.as_ptr().add(place * plan.v_plane + block * LANES);
+                    let c = sums.as_mut_ptr().add(place * 8 * 2 * LANES);
+                    match pair {
+                        2 => gemm::rows::<S, 2>(a, b, c, (8, plan.tiles), s),
+                        _ => gemm::rows::<S, 1>(a, b, c, (8, plan.tiles), s),
+                    }
+                }
+                for row in 0..8 {
+                    for k in 0..pair {
+                        let from = sums.as_ptr().add((row * 2 + k) * LANES);
+                        let to = ((first + row) * g.inputs + block + k) * TAPS * LANES;
+                        taps::<S>(from, gradient.as_mut_ptr().add(to));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A dy Aᵀ of one tile, all output channels.
+#[inline(always)]
+unsafe fn gradient_tile<S: Simd>(plan: &Plan, dy: *const f32, tile: usize, d: *mut f32) {
+    let (y0, x0) = plan.corner(tile);
+    // SAFETY: the caller's.
+    unsafe {
+        let line = |a: S::V, b: S::V| [a, S::add(a, b), S::sub(a, b), S::sub(S::zero(), b)];
+        for block in 0..plan.g.outputs {
+            let at = dy.add(block * plan.block + (y0 + 1) * plan.row + (x0 + 1) * LANES);
+            let load = |i: usize, j: usize| S::load(at.add(i * plan.row + j * LANES));
+            let (left, right) = (line(load(0, 0), load(1, 0)), line(load(0, 1), load(1, 1)));
+            for (i, (a, b)) in left.into_iter().zip(right).enumerate() {
+                for (j, value) in line(a, b).into_iter().enumerate() {
+                    S::store(d.add(block * LANES + (4 * i + j) * plan.m_plane), value);
+                }
+            }
+        }
+    }
+}
+
+/// Gᵀ u G of one output channel and one block of input channels.
+#[inline(always)]
+unsafe fn taps<S: Simd>(u: *const f32, out: *mut f32) {
+    // SAFETY: the caller's.
+    unsafe {
+        let half = S::splat(0.5);
+        let line = |u0: S::V, u1: S::V, u2: S::V, u3: S::V| {
+            let (sum, difference) = (S::mul(half, S::add(u1, u2)), S::mul(half, S::sub(u1, u2)));
+            [S::add(u0, sum), difference, S::add(sum, u3)]
+        };
+        let at = |place: usize| S::load(u.add(place * 8 * 2 * LANES));
+        let mut rows = [[S::zero(); 4]; 3];
+        for j in 0..4 {
+            let column = line(at(j), at(4 + j), at(8 + j), at(12 + j));
+            (0..3).for_each(|i| rows[i][j] = column[i]);
+        }
+        for (i, [r0, r1, r2, r3]) in rows.into_iter().enumerate() {
+            for (j, value) in line(r0, r1, r2, r3).into_iter().enumerate() {
+                S::store(out.add((3 * i + j) * LANES), value);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn pooled_weight_gradient_body<S: Simd>(
+    g: &Geometry,
+    x: &[f32],
+    dy: &[f32],
+    places: &[f32],
+    gradient: &mut [f32],
+) {
+    let windows = g.height / 2 * (g.width / 2);
+    assert!(g.fits() && x.len() >= g.input_len() && gradient.len() == g.gradient());
+    assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
+    let plan = Plan::new(g, g.tiles());
+    // Rows of windows at a time: their patches of one input block stay in the first-level cache.
+    let across = g.width / 2;
+    let rows = (PATCHES / (plan.row * 2)).saturating_sub(1).clamp(1, (g.height / 2).max(1));
+    // SAFETY: places were written by `convolve` for this geometry and are clamped to it.
+    unsafe {
+        for block in 0..g.inputs {
+            let x = x.as_ptr().add(block * plan.block);
+            for first in (0..windows).step_by(rows * across) {
+                let band = (first, (first + rows * across).min(windows));
+                for output in (0..g.outputs * LANES).step_by(2) {
+                    let at = output / LANES * windows * LANES + output % LANES;
+                    let from = (dy.as_ptr().add(at), places.as_ptr().add(at));
+                    let out = gradient.as_mut_ptr().add((output * g.inputs + block) * TAPS * LANES);
+                    sparse::<S>(&plan, x, from, band, out);
+                }
+            }
+        }
+    }
+}
+
+/// Values of an input block whose patches are visited together: half of a first-level cache.
+const PATCHES: usize = 6144;
+
+/// Adds Σ_window dy·(patch of x) to the taps of two output channels and one input block; the first band begins.
+#[inline(always)]
+unsafe fn sparse<S: Simd>(
+    plan: &Plan,
+    x: *const f32,
+    (dy, places): (*const f32, *const f32),
+    (first, last): (usize, usize),
+    out: *mut f32,
+) {
+    // The last place at which a patch of 3×3 can begin.
+    let limit = (plan.block - 2 * plan.row - 3 * LANES) as i32;
+    let next = plan.g.inputs * TAPS * LANES;
+    // SAFETY: the caller's; patches lie within the plane because places are clamped.
+    unsafe {
+        let mut sums = [[S::zero(); TAPS]; 2];
+        if first > 0 {
+            for (n, taps) in sums.iter_mut().enumerate() {
+                for (t, sum) in taps.iter_mut().enumerate() {
+                    *sum = S::load(out.add(n * next + t * LANES));
+                }
+            }
+        }
+        for window in first..last {
+            for (n, taps) in sums.iter_mut().enumerate() {
+                let value = S::splat(*dy.add(window * LANES + n));
+                let place = ((*places.add(window * LANES + n)).to_bits() as i32).clamp(0, limit);
+                let patch = x.add(place as usize);
+                for (t, sum) in taps.iter_mut().enumerate() {
+                    *sum = S::fma(value, S::load(patch.add(t / 3 * plan.row + t % 3 * LANES)), *sum);
+                }
+            }
+        }
+        for (n, taps) in sums.iter().enumerate() {
+            for (t, sum) in taps.iter().enumerate() {
+                S::store(out.add(n * next + t * LANES), *sum);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn unpool_body<S: Simd>(g: &Geometry, dy: &[f32], places: &[f32], plane: &mut [f32]) {
+    let (h, w) = (g.height / 2, g.width / 2);
+    let plan = Plan::new(g, g.tiles());
+    assert!(g.fits() && plane.len() >= g.outputs * plan.block);
+    assert!(dy.len() >= g.outputs * h * w * LANES && places.len() >= g.outputs * h * w * LANES);
+    // SAFETY: all offsets lie within what was checked above; called with S's instructions.
+    unsafe {
+        for block in 0..g.outputs {
+            for window in 0..h * w {
+                let (y0, x0) = (2 * (window / w), 2 * (window % w));
+                let at = (block * h * w + window) * LANES;
+                let (value, place) = (S::load(dy.as_ptr().add(at)), S::load_integers(places.as_ptr().add(at)));
+                let corner = y0 * plan.row + x0 * LANES;
+                let out = plane.as_mut_ptr().add(block * plan.block + plan.row + LANES + corner);
+                for step in [0, LANES, plan.row, plan.row + LANES] {
+                    let candidate = (corner + step) as f32;
+                    let up = S::where_greater(place, S::splat(candidate - 0.5), value, S::zero());
+                    let only = S::where_greater(place, S::splat(candidate + 0.5), S::zero(), up);
+                    S::store(out.add(step), only);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+
+    /// A plane with a halo, from a function of channel, row and column.
+    fn plane(blocks: usize, h: usize, w: usize, halo: usize, f: impl Fn(usize, usize, usize) -> f32) -> Vec<f32> {
+        let mut out = vec![0.0; blocks * (h + 2 * halo) * (w + 2 * halo) * LANES];
+        for c in 0..blocks * LANES {
+            for y in 0..h {
+                for x in 0..w {
+                    out[at(c, y, x, h, w, halo)] = f(c, y, x);
+                }
+            }
+        }
+        out
+    }
+
+    fn at(c: usize, y: usize, x: usize, h: usize, w: usize, halo: usize) -> usize {
+        (((c / LANES) * (h + 2 * halo) + y + halo) * (w + 2 * halo) + x + halo) * LANES + c % LANES
+    }
+
+    fn noise(i: usize) -> f32 {
+        let z = (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        ((z ^ (z >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    struct Case {
+        g: Geometry,
+        x: Vec<f32>,
+        weights: Vec<f32>,
+        dy: Vec<f32>,
+    }
+
+    impl Case {
+        fn new(g: Geometry) -> Self {
+            let (h, w) = (g.height, g.width);
+            let x = plane(g.inputs, h, w, 1, |c, y, x| noise((c * h + y) * w + x));
+            let dy = plane(g.outputs, h, w, 1, |c, y, x| noise(77_777 + (c * h + y) * w + x));
+            let weights = (0..g.inputs * g.outputs * LANES * LANES * 9).map(|i| noise(999 + i)).collect();
+            Self { g, x, weights, dy }
+        }
+
+        fn weight(&self, o: usize, i: usize, t: usize) -> f32 {
+            self.weights[(o * self.g.inputs * LANES + i) * 9 + t]
+        }
+
+        fn exact(&self, o: usize, y: usize, x: usize) -> f64 {
+            let (h, w) = (self.g.height, self.g.width);
+            let mut sum = 0.0;
+            for i in 0..self.g.inputs * LANES {
+                for t in 0..9 {
+                    let base = at(i, y, x, h, w, 1) as isize;
+                    let row = ((w + 2) * LANES) as isize;
+                    let place = base + (t as isize / 3 - 1) * row + (t as isize % 3 - 1) * LANES as isize;
+                    sum += f64::from(self.weight(o, i, t)) * f64::from(self.x[place as usize]);
+                }
+            }
+            sum
+        }
+    }
+
+    const CASES: [Geometry; 4] = [
+        Geometry { inputs: 1, outputs: 1, height: 2, width: 2 },
+        Geometry { inputs: 2, outputs: 2, height: 4, width: 6 },
+        Geometry { inputs: 1, outputs: 3, height: 8, width: 4 },
+        Geometry { inputs: 3, outputs: 2, height: 6, width: 6 },
+    ];
+
+    #[test]
+    fn convolutions_are_their_definition_for_several_records() {
+        for level in Level::available() {
+            for g in CASES {
+                let case = Case::new(g);
+                let mut u = vec![0.0; g.weights()];
+                transform_weights(&g, |o, i, t| case.weight(o, i, t), &mut u);
+                let bias: Vec<f32> = (0..g.outputs * LANES).map(|o| o as f32 / 10.0).collect();
+                let stride = case.x.len() + g.outputs * g.height * g.width * LANES;
+                let count = 3;
+                let mut memory = vec![0.0; stride * count];
+                for r in 0..count {
+                    let scaled: Vec<f32> = case.x.iter().map(|v| v * (r + 1) as f32).collect();
+                    memory[r * stride..r * stride + scaled.len()].copy_from_slice(&scaled);
+                }
+                let mut scratch = vec![0.0; g.scratch(count)];
+                let finish = Finish { bias: Some(&bias), pool: None, activation: Activation::None, halo: 0 };
+                let records = Records { stride, count };
+                convolve(level, &g, &mut memory, records, 0, case.x.len(), &u, finish, &mut scratch);
+                for r in 0..count {
+                    for o in 0..g.outputs * LANES {
+                        for y in 0..g.height {
+                            for x in 0..g.width {
+                                let exact = (r + 1) as f64 * case.exact(o, y, x) + f64::from(bias[o]);
+                                let place = r * stride + case.x.len() + at(o, y, x, g.height, g.width, 0);
+                                assert!((f64::from(memory[place]) - exact).abs() < 1e-4, "{}", level.name());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weight_gradients_are_their_definition_dense_and_pooled() {
+        for level in Level::available() {
+            for g in CASES {
+                let case = Case::new(g);
+                let (h, w) = (g.height, g.width);
+                let mut gradient = vec![0.0; g.gradient()];
+                let mut scratch = vec![0.0; g.scratch(1)];
+                weight_gradient(level, &g, &case.x, &case.dy, &mut gradient, &mut scratch);
+                check(&case, &case.dy, &gradient);
+
+                // Pooled: gradients at one place of each window, found back by its patch's place.
+                let (ph, pw) = (h / 2, w / 2);
+                let place = |c: usize, y: usize, x: usize| {
+                    let k = (c * 7 + y * 3 + x) % 4;
+                    ((2 * y + k / 2) * (w + 2) + 2 * x + k % 2) * LANES
+                };
+                let dy = plane(g.outputs, ph, pw, 0, |c, y, x| noise(55 + (c * ph + y) * pw + x));
+                let places = plane(g.outputs, ph, pw, 0, |c, y, x| f32::from_bits(place(c, y, x) as u32));
+                let mut whole = plane(g.outputs, h, w, 1, |_, _, _| 9.0);
+                unpool(level, &g, &dy, &places, &mut whole);
+                let spread = plane(g.outputs, h, w, 1, |c, y, x| {
+                    let k = (c * 7 + (y / 2) * 3 + x / 2) % 4;
+                    if (y % 2, x % 2) == (k / 2, k % 2) { dy[at(c, y / 2, x / 2, ph, pw, 0)] } else { 0.0 }
+                });
+                assert_eq!(whole, spread);
+                pooled_weight_gradient(level, &g, &case.x, &dy, &places, &mut gradient);
+                check(&case, &spread, &gradient);
+            }
+        }
+    }
+
+    fn check(case: &Case, dy: &[f32], gradient: &[f32]) {
+        let g = &case.g;
+        let (h, w) = (g.height, g.width);
+        for o in 0..g.outputs * LANES {
+            for i in 0..g.inputs * LANES {
+                for t in 0..9 {
+                    let mut exact = 0.0;
+                    for y in 0..h {
+                        for x in 0..w {
+                            // Tap (ky, kx) of the pixel's patch, which begins one up and one left of it.
+                            let patch = at(i, y, x, h, w, 1) - (w + 3) * LANES;
+                            let place = patch + t / 3 * (w + 2) * LANES + t % 3 * LANES;
+                            exact += f64::from(dy[at(o, y, x, h, w, 1)]) * f64::from(case.x[place]);
+                        }
+                    }
+                    let found = gradient[((o * g.inputs + i / LANES) * 9 + t) * LANES + i % LANES];
+                    assert!((f64::from(found) - exact).abs() < 1e-4, "{o} {i} {t}: {found} {exact}");
+                }
+            }
+        }
+    }
+}
