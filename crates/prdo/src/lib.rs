@@ -66,7 +66,7 @@ pub mod run;
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;
 pub use prdo_privacy as privacy;
-pub use prdo_problem::{data, models};
+pub use prdo_problem::{data, models, network};
 pub use prdo_simulator as simulator;
 
 /// What a program that builds runs usually needs.

@@ -7,5 +7,6 @@
 pub mod data;
 mod kernels;
 pub mod models;
+pub mod network;
 
 pub use data::Table;

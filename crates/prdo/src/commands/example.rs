@@ -32,6 +32,21 @@ pub const EXAMPLES: &[(&str, &str, &str)] = &[
         "the paper's non-private logistic regression, one method of it",
         include_str!("../../examples/figure-1.toml"),
     ),
+    (
+        "mlp",
+        "a small neural network on handwritten digits, with (ε, δ)-privacy",
+        include_str!("../../examples/mlp.toml"),
+    ),
+    (
+        "cnn",
+        "a convolutional network on MNIST images, with (ε, δ)-privacy",
+        include_str!("../../examples/cnn.toml"),
+    ),
+    (
+        "cifar10",
+        "the paper's private CIFAR-10 setting, 500 rounds of it",
+        include_str!("../../examples/cifar10.toml"),
+    ),
     ("large", "ten thousand nodes on a ring", include_str!("../../examples/large.toml")),
 ];
 

@@ -14,6 +14,8 @@ use toml::de::{DeTable, DeValue};
 struct Entry {
     values: Vec<Value>,
     place: Place,
+    /// Where each item of a list stands.
+    items: Vec<Place>,
     /// Whether the value is one of a list that is being swept.
     swept: bool,
 }
@@ -105,7 +107,7 @@ impl Document {
                 })));
         };
         let values = match (value.get_ref(), key.kind) {
-            (DeValue::Array(list), kind) if !matches!(kind, Kind::Texts) => {
+            (DeValue::Array(list), kind) if !kind.is_list() => {
                 if list.is_empty() {
                     return Err(ConfigError::at(&place(value.span()), format!("{path} is an empty list")));
                 }
@@ -113,7 +115,11 @@ impl Document {
             }
             _ => vec![check(key, value, place)?],
         };
-        self.entries.insert(key.path, Entry { values, place: place(value.span()), swept: false });
+        let items = match value.get_ref() {
+            DeValue::Array(list) => list.iter().map(|item| place(item.span())).collect(),
+            _ => Vec::new(),
+        };
+        self.entries.insert(key.path, Entry { values, place: place(value.span()), items, swept: false });
         Ok(())
     }
 
@@ -132,8 +138,7 @@ impl Document {
                     let (mut labels, mut document) = (labels.clone(), document.clone());
                     labels.push((path, value.clone()));
                     if let Some(entry) = document.entries.get_mut(path) {
-                        *entry =
-                            Entry { values: vec![value.clone()], place: entry.place.clone(), swept: true };
+                        (entry.values, entry.swept) = (vec![value.clone()], true);
                     }
                     (labels, document)
                 })
@@ -158,6 +163,12 @@ impl Document {
     /// Where `path` was given; `None` if it was not.
     pub fn place(&self, path: &str) -> Option<&Place> {
         self.entries.get(path).map(|entry| &entry.place)
+    }
+
+    /// An error about one item of the list `path`, from 0, at its place.
+    pub fn item_error(&self, path: &str, item: usize, message: impl Into<String>) -> ConfigError {
+        let place = self.entries.get(path).and_then(|entry| entry.items.get(item).or(Some(&entry.place)));
+        ConfigError { message: message.into(), place: place.cloned(), help: None }
     }
 
     /// An error about `path`, at its place if it was given.
@@ -195,6 +206,14 @@ impl Document {
     pub fn texts(&self, path: &'static str) -> Option<Vec<String>> {
         match self.get(path)? {
             Value::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
+    /// A list of numbers.
+    pub fn floats(&self, path: &'static str) -> Option<Vec<f64>> {
+        match self.get(path)? {
+            Value::Floats(numbers) => Some(numbers),
             _ => None,
         }
     }
@@ -259,8 +278,11 @@ fn check(
             let number = u64::from_str_radix(&digits.as_str().replace('_', ""), digits.radix()).ok();
             number.filter(|n| (least..=most).contains(n)).map(Value::Integer)
         }
-        (Kind::Float(_, ok), DeValue::Float(digits)) => number(digits.as_str(), ok),
-        (Kind::Float(_, ok), DeValue::Integer(digits)) if digits.radix() == 10 => number(digits.as_str(), ok),
+        (Kind::Float(_, ok), number) => float(number, ok).map(Value::Float),
+        (Kind::Floats(_, ok), DeValue::Array(list)) => {
+            let numbers = list.iter().map(|item| float(item.get_ref(), ok)).collect::<Option<Vec<_>>>();
+            numbers.filter(|l| !l.is_empty()).map(Value::Floats)
+        }
         (Kind::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
         (Kind::Texts, DeValue::Array(list)) => {
             let text = |v: &Spanned<DeValue<'_>>| match v.get_ref() {
@@ -283,9 +305,14 @@ fn check(
     })
 }
 
-fn number(digits: &str, ok: fn(f64) -> bool) -> Option<Value> {
+fn float(value: &DeValue<'_>, ok: fn(f64) -> bool) -> Option<f64> {
+    let digits = match value {
+        DeValue::Float(digits) => digits.as_str(),
+        DeValue::Integer(digits) if digits.radix() == 10 => digits.as_str(),
+        _ => return None,
+    };
     let x: f64 = digits.replace('_', "").parse().ok()?;
-    (x.is_finite() && ok(x)).then_some(Value::Float(x))
+    (x.is_finite() && ok(x)).then_some(x)
 }
 
 /// The choice nearest to what was typed.
@@ -328,6 +355,23 @@ mod tests {
         assert_eq!(all.len(), 6);
         assert_eq!(all[1].1.text("method.name"), Some("prdo".into()));
         assert_eq!(all[1].1.integer("seed"), Some(2));
+    }
+
+    #[test]
+    fn lists_of_numbers_and_of_texts_are_one_value() {
+        let text = "[data]\nmean = [0.5, 1, 0.25]\n[model]\nlayers = [\"tanh\",\n  \"dense 10\"]";
+        let document = Document::parse("a", text).unwrap();
+        assert_eq!(document.floats("data.mean"), Some(vec![0.5, 1.0, 0.25]));
+        assert_eq!(document.get("data.mean").unwrap().to_string(), "[0.5, 1.0, 0.25]");
+        assert!(document.sweeps().is_empty() && document.expand().len() == 1);
+        assert!(document.item_error("model.layers", 1, "x").to_string().contains("a:5:3"));
+        for bad in ["0.5", "[]", "[0.5, \"a\"]", "[nan]", "[[0.5]]", "[inf]", "[1e7]"] {
+            let error = Document::parse("a", &format!("[data]\nmean = {bad}")).unwrap_err().to_string();
+            assert!(
+                error.contains("a list of numbers from -1e6 to 1e6") && error.contains("a:2:8"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Run files: what was typed, checked against the schema, and what was meant by it.
 //!
 //! `schema` is the list of keys; `document` reads TOML and checks every key's name, type and range; `network`,
-//! `records` and `build` turn the values into a run; `resolved` writes them back with everything filled in.
+//! `layers`, `records` and `build` turn the values into a run; `resolved` writes them back with everything filled in.
 
 mod build;
 mod document;
+pub mod layers;
 mod network;
 mod place;
 mod records;

@@ -2,6 +2,7 @@
 
 use super::build::Built;
 use super::document::Document;
+use super::layers;
 use super::schema::{KEYS, Value};
 use prdo_privacy::Sampling;
 use std::fmt::Write;
@@ -32,7 +33,9 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
     let generated = source != "file" && source != "digits";
     // A folder of IDX images brings its own test images: then no number of records is set aside.
     let own_test = document.file("data.path").is_some_and(|p| p.is_dir());
-    let has_accuracy = matches!(built.model.as_str(), "logistic" | "softmax") && !own_test;
+    let has_accuracy = (matches!(built.model.as_str(), "logistic" | "softmax")
+        || layers::is_network(&built.model))
+        && !own_test;
     let from_file = |path| document.file(path).map(|p| Value::Text(absolute(&p)));
     match path {
         "graph.nodes" => number(facts.nodes),
@@ -50,7 +53,7 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
             Some(Value::Float(built.test_records as f64))
         }
-        "graph.file" | "data.path" | "data.test_path" | "privacy.statement" => from_file(path),
+        "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement" => from_file(path),
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,
@@ -63,11 +66,10 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "partition.concentration" if document.text("partition.kind").as_deref() != Some("dirichlet") => None,
         "partition.shards" if document.text("partition.kind").as_deref() != Some("shards") => None,
         "model.condition" | "model.curvature" if !document.has(path) => None,
-        "model.start_deviation" | "model.start_seed"
-            if document.text("model.start").as_deref() != Some("normal") =>
-        {
-            None
-        }
+        "model.start" | "model.start_seed" if document.has("model.file") => None,
+        "model.start" => text(&layers::start_law(document, &built.model)),
+        "model.start_deviation" if layers::start_law(document, &built.model) != "normal" => None,
+        "model.start_seed" if layers::start_law(document, &built.model) == "zeros" => None,
         "method.gamma" | "method.beta" | "method.combine" => {
             let name = path.trim_start_matches("method.");
             let read = built.method.card().parameters.iter().any(|p| p.name() == name);

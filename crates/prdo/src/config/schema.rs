@@ -14,6 +14,8 @@ pub enum Value {
     Flag(bool),
     /// A list of texts.
     Texts(Vec<String>),
+    /// A list of numbers.
+    Floats(Vec<f64>),
 }
 
 impl std::fmt::Display for Value {
@@ -27,6 +29,7 @@ impl std::fmt::Display for Value {
             Value::Texts(list) => {
                 write!(f, "[{}]", list.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", "))
             }
+            Value::Floats(list) => write!(f, "{list:?}"),
         }
     }
 }
@@ -48,8 +51,17 @@ pub enum Kind {
     Float(&'static str, fn(f64) -> bool),
     /// `true` or `false`.
     Flag,
-    /// A list of texts.
+    /// A list of texts: one value, not a sweep.
     Texts,
+    /// A list of numbers for each of which the test holds; the text says which. One value, not a sweep.
+    Floats(&'static str, fn(f64) -> bool),
+}
+
+impl Kind {
+    /// Whether one value of this kind is a list.
+    pub fn is_list(self) -> bool {
+        matches!(self, Kind::Texts | Kind::Floats(..))
+    }
 }
 
 /// One key.
@@ -78,6 +90,7 @@ impl Kind {
             Kind::Float(allowed, _) => format!("a number {allowed}"),
             Kind::Flag => "true or false".into(),
             Kind::Texts => "a list of texts, such as [\"a\", \"b\"]".into(),
+            Kind::Floats(allowed, _) => format!("a list of numbers {allowed}, such as [0.5, 0.25]"),
         }
     }
 }
@@ -176,6 +189,18 @@ pub const KEYS: &[Key] = &[
     key("data.features", Kind::Texts, None, "feature columns; default: all others"),
     key("data.width", Kind::Integer(1, 10_000_000), None, "number of features of a LibSVM file"),
     key(
+        "data.mean",
+        Kind::Floats("from -1e6 to 1e6", |x| (-1e6..=1e6).contains(&x)),
+        None,
+        "public constants subtracted from images (bytes/255), one a channel; default: the published ones, or 0.5",
+    ),
+    key(
+        "data.deviation",
+        Kind::Floats("from 1e-6 to 1e6", |x| (1e-6..=1e6).contains(&x)),
+        None,
+        "public constants that images are then divided by, one a channel; default: the published ones, or 0.25",
+    ),
+    key(
         "data.test",
         NON_NEGATIVE,
         None,
@@ -204,9 +229,21 @@ pub const KEYS: &[Key] = &[
     key("partition.seed", SEED, Some("1"), "seed of the partition and of the split (public)"),
     key(
         "model.kind",
-        Kind::Choice(&["logistic", "softmax", "quadratic", "log-cosh"]),
+        Kind::Choice(&["logistic", "softmax", "quadratic", "log-cosh", "network", "vgg-small", "lenet"]),
         None,
         "the loss of one record; default: the one that fits the data",
+    ),
+    key(
+        "model.layers",
+        Kind::Texts,
+        None,
+        "layers of kind = \"network\": conv 32 [5x5] [stride 1] [padding 1], max-pool 2, average-pool 2, group-norm 8, tanh, relu, dense 10",
+    ),
+    key(
+        "model.file",
+        Kind::Text,
+        None,
+        "a .safetensors file that a network starts from, declared to be public; relative to the run file",
     ),
     key(
         "model.regularization",
@@ -232,9 +269,14 @@ pub const KEYS: &[Key] = &[
         Some("0.5"),
         "curvature of log-cosh",
     ),
-    key("model.start", Kind::Choice(&["zeros", "normal"]), Some("\"zeros\""), "the public starting point"),
+    key(
+        "model.start",
+        Kind::Choice(&["zeros", "normal", "fan-in"]),
+        None,
+        "the public starting point; fan-in: uniform within 1/sqrt(inputs), for networks; default: fan-in for networks, otherwise zeros",
+    ),
     key("model.start_deviation", POSITIVE, Some("0.1"), "deviation of a normal starting point"),
-    key("model.start_seed", SEED, Some("1"), "seed of a normal starting point (public)"),
+    key("model.start_seed", SEED, Some("1"), "seed of a random starting point (public)"),
     key(
         "method.name",
         Kind::Choice(&["prdo", "ed", "edm", "mt", "dsgd"]),
@@ -380,6 +422,16 @@ mod tests {
             assert_eq!(nearest(typed), Some(meant), "{typed}");
         }
         assert_eq!(nearest("zzzzzzzzzzzz"), None);
+    }
+
+    #[test]
+    fn networks_in_the_schema_are_the_networks_there_are() {
+        let Some(Key { kind: Kind::Choice(names), .. }) = find("model.kind") else { panic!("no model.kind") };
+        let known = prdo_problem::network::NAMES;
+        assert!(known.iter().all(|name| names.contains(name)));
+        let networks: Vec<_> =
+            names.iter().filter(|name| crate::config::layers::is_network(name)).copied().collect();
+        assert_eq!(networks, [&["network"], known].concat());
     }
 
     #[test]

@@ -6,7 +6,9 @@
 mod folder;
 mod metrics;
 mod model;
+mod network;
 
 pub use folder::{Folder, FolderError, write_atomically};
 pub use metrics::{MetricsFile, format_moments, format_row, header, moments_header, parse_rows};
 pub use model::{read_models, write_models};
+pub use network::{NetworkFileError, read_network, write_network};

@@ -3,6 +3,7 @@
 mod comparison;
 mod comparison_file;
 mod groups;
+mod layers;
 mod network;
 mod page;
 mod privacy;
@@ -11,6 +12,7 @@ mod style;
 
 pub use comparison::{Cell, Comparison};
 pub use groups::{Group, Spread};
+pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
 pub use privacy::{Kind, Statement, statement};
