@@ -6,7 +6,9 @@ use std::path::Path;
 
 use npyz::WriterBuilder;
 use npyz::npz::NpzWriter;
-use prdo_problem::data::{DataError, Dataset, Format, Options, Place, csv, idx, libsvm, npz, read};
+use prdo_problem::data::{
+    DataError, Dataset, Format, ImageShape, Options, Place, cifar10, csv, idx, libsvm, npz, read, test_part,
+};
 use proptest::prelude::*;
 
 type Outcome = Result<Dataset, DataError>;
@@ -30,11 +32,11 @@ fn svm_of(text: impl AsRef<[u8]>) -> Outcome {
 }
 
 fn npz_of(bytes: impl AsRef<[u8]>) -> Outcome {
-    npz::parse("f.npz", Cursor::new(bytes), &Options::default())
+    npz::parse("f.npz", Cursor::new(bytes), &Options::default())?.into_numbers("f.npz")
 }
 
 fn idx_of(images: &[u8], labels: &[u8]) -> Outcome {
-    idx::parse(("images", images), ("labels", labels))
+    Ok(idx::parse(("images", images), ("labels", labels))?.into_numbers())
 }
 
 /// Refused, and the words of the refusal hold each of `words`.
@@ -194,6 +196,83 @@ fn idx_refuses_what_does_not_fit() {
     refuses(idx_of(&idx_bytes(&[2, 0], &[]), &labels), &["[2, 0]", "1 or more"]);
 }
 
+#[test]
+fn idx_images_keep_bytes_and_shape() {
+    let images = idx_bytes(&[2, 2, 1], &[1, 2, 3, 4]);
+    let data = idx::parse(("i", &images), ("l", &idx_bytes(&[2], &[0, 1]))).unwrap();
+    assert_eq!(data.table.features(), [1, 2, 3, 4]);
+    assert_eq!(data.image, Some(ImageShape { channels: 1, height: 2, width: 1 }));
+    let flat = idx_bytes(&[2, 2], &[1, 2, 3, 4]);
+    assert_eq!(idx::parse(("i", &flat), ("l", &idx_bytes(&[2], &[0, 1]))).unwrap().image, None);
+}
+
+// ---- CIFAR-10 --------------------------------------------------------------------------------------------
+
+/// A record of CIFAR-10: a label, and pixels that count up from `first`.
+fn cifar_record(label: u8, first: u8) -> Vec<u8> {
+    [label].into_iter().chain((0..3072).map(|p| first.wrapping_add(p as u8))).collect()
+}
+
+/// A folder of six batches, record b of class b.
+fn cifar_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for batch in 1..=5u8 {
+        let bytes = [cifar_record(batch, batch), cifar_record(0, 100 + batch)].concat();
+        std::fs::write(folder.path().join(format!("data_batch_{batch}.bin")), bytes).unwrap();
+    }
+    std::fs::write(folder.path().join("test_batch.bin"), cifar_record(9, 7)).unwrap();
+    folder
+}
+
+#[test]
+fn cifar10_reads_folders_files_and_names() {
+    let folder = cifar_folder();
+    assert_eq!(Format::of(folder.path()).unwrap(), Format::Cifar10);
+    let data = cifar10::read(folder.path(), &Options::default()).unwrap();
+    assert_eq!((data.table.len(), data.table.width()), (10, 3072));
+    assert_eq!(data.table.labels(), [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0, 5.0, 0.0]);
+    assert_eq!((data.table.row(4)[..2].to_vec(), data.table.row(9)[0]), (vec![3, 4], 105));
+    assert_eq!(data.image, Some(ImageShape { channels: 3, height: 32, width: 32 }));
+    assert_eq!(data.class_names, Some(strings(&cifar10::CLASSES)));
+
+    assert_eq!(test_part(folder.path()), Some("test"));
+    let test = cifar10::read(folder.path(), &with(|o| o.prefix = Some("test".to_owned()))).unwrap();
+    assert_eq!((test.table.labels(), test.table.row(0)[0]), (&[9.0][..], 7));
+    let one = cifar10::read(&folder.path().join("data_batch_3.bin"), &Options::default()).unwrap();
+    assert_eq!(one.table.labels(), [3.0, 0.0]);
+    let numbers = read(folder.path(), &Options::default()).unwrap();
+    assert_eq!(numbers.table.row(0)[0], 1.0 / 255.0);
+
+    let names = strings(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]);
+    std::fs::write(folder.path().join("batches.meta.txt"), names.join("\n") + "\n\n").unwrap();
+    assert_eq!(cifar10::read(folder.path(), &Options::default()).unwrap().class_names, Some(names));
+}
+
+#[test]
+fn cifar10_refuses_and_says_where() {
+    let folder = cifar_folder();
+    let path = |name: &str| folder.path().join(name);
+    let said = |words: &[&str]| refuses(read(folder.path(), &Options::default()), words);
+    std::fs::write(path("batches.meta.txt"), "one\ntwo\n").unwrap();
+    said(&["batches.meta.txt", "10", "found 2"]);
+    std::fs::remove_file(path("batches.meta.txt")).unwrap();
+    let bad = [cifar_record(1, 1), cifar_record(10, 1)].concat();
+    std::fs::write(path("data_batch_4.bin"), &bad).unwrap();
+    said(&["data_batch_4.bin", "record 1", "label", "found 10", "0 to 9"]);
+    std::fs::write(path("data_batch_4.bin"), &bad[..5000]).unwrap();
+    said(&["data_batch_4.bin", "5000 bytes", "record 1", "1927 of 3073"]);
+    std::fs::write(path("data_batch_4.bin"), []).unwrap();
+    said(&["data_batch_4.bin", "no records"]);
+    std::fs::remove_file(path("data_batch_4.bin")).unwrap();
+    said(&["data_batch_4.bin", "missing"]);
+    let file = path("data_batch_1.bin");
+    refuses(read(&file, &with(|o| o.width = Some(784))), &["width = 784", "3072"]);
+    refuses(read(&file, &with(|o| o.label = Some("y".to_owned()))), &["label", "CIFAR-10"]);
+    refuses(read(&file, &with(|o| o.prefix = Some("test".to_owned()))), &["prefix"]);
+    refuses(read(folder.path(), &with(|o| o.prefix = Some("t10k".to_owned()))), &["t10k", "train or test"]);
+    refuses(read(&path("absent.bin"), &Options::default()), &["absent.bin"]);
+}
+
 // ---- NPZ -------------------------------------------------------------------------------------------------
 
 struct Npz(NpzWriter<Cursor<Vec<u8>>>);
@@ -252,8 +331,28 @@ fn npz_reads_both_orders_and_all_types() {
     let named =
         Npz::new().array("x", &[1, 1], &[1.5f64]).array("t", &[1], &[true]).array("h", &[1], &[3.0f64]);
     let options = with(|o| (o.label, o.node) = (Some("t".to_owned()), Some("h".to_owned())));
-    let data = npz::parse("f", Cursor::new(named.bytes()), &options).unwrap();
+    let data = npz::parse("f", Cursor::new(named.bytes()), &options).unwrap().into_numbers("f").unwrap();
     assert_eq!((data.table.labels(), data.node), (&[1.0][..], Some(vec![3])));
+}
+
+#[test]
+fn npz_reads_images_as_bytes() {
+    let of = |shape: &[u64], y: u64| {
+        let x: Vec<u8> = (0..shape.iter().product::<u64>()).map(|v| v as u8).collect();
+        let archive = Npz::new().array("x", shape, &x).array("y", &[y], &vec![1u8; y as usize]);
+        npz::parse("f.npz", Cursor::new(archive.bytes()), &Options::default())
+    };
+    let data = of(&[2, 3, 4, 5], 2).unwrap().into_images("f.npz").unwrap();
+    assert_eq!(data.image, Some(ImageShape { channels: 3, height: 4, width: 5 }));
+    assert_eq!((data.table.width(), data.table.row(1)[0]), (60, 60));
+    let data = of(&[2, 4, 5], 2).unwrap().into_images("f.npz").unwrap();
+    assert_eq!(data.image, Some(ImageShape { channels: 1, height: 4, width: 5 }));
+    // Two dimensions are plain numbers, as ever: bytes of a table are not pixels.
+    assert_eq!(of(&[1, 3], 1).unwrap().into_numbers("f").unwrap().table.features(), [0.0, 1.0, 2.0]);
+    refuses(of(&[2, 3, 4, 5], 3).map(|_| panic!("read")), &["array \"y\"", "[2]"]);
+    refuses(of(&[0, 3, 4, 5], 0).map(|_| panic!("read")), &["no records"]);
+    refuses(of(&[1, 3, 0, 5], 1).map(|_| panic!("read")), &["[1, 3, 0, 5]"]);
+    refuses(of(&[1, 3, 1, 1, 1], 1).map(|_| panic!("read")), &["[1, 3, 1, 1, 1]", "dimensions"]);
 }
 
 #[test]
@@ -280,7 +379,7 @@ fn npz_refuses_wrong_arrays() {
     refuses(node(&[0.0, -1.0]), &["record 1", "\"node\"", "-1"]);
     refuses(node(&[0.5, 1.0]), &["record 0", "0.5", "whole numbers"]);
     let chosen = npz::parse("f", Cursor::new(good_npz()), &with(|o| o.features = Some(strings(&["x"]))));
-    refuses(chosen, &["features", "NPZ"]);
+    refuses(chosen.map(|_| panic!("read")), &["features", "NPZ"]);
 }
 
 #[test]
@@ -296,6 +395,10 @@ fn npz_refuses_hostile_headers() {
         &["99999999999 records", "bytes"],
     );
     refuses(raw(&header("<f8", "False", "(4294967296, 4294967296, 4)"), &[0; 8]), &["dimensions"]);
+    // A product that is 0 modulo 2^128.
+    refuses(raw(&header("<f8", "False", "(9223372036854775808, 4611686018427387904)"), &[0; 8]), &["bytes"]);
+    let images = "(9223372036854775808, 4294967296, 4294967296, 4294967296)";
+    refuses(raw(&header("|u1", "False", images), &[0; 8]), &["bytes"]);
     // 4 GB promised, 8 bytes there.
     refuses(raw(&header("<f8", "False", "(1, 499999999)"), &[0; 8]), &["promises 499999999 values", "fewer"]);
     refuses(raw(&"(".repeat(60_000), &[]), &["header is not NumPy's"]);
@@ -314,6 +417,7 @@ fn formats_follow_from_names() {
     assert_eq!(of("b.CSV"), Ok(Format::Csv));
     assert_eq!(of("b.npz"), Ok(Format::Npz));
     assert_eq!(of("b.parquet"), Ok(Format::Parquet));
+    assert_eq!(of("test_batch.bin"), Ok(Format::Cifar10));
     for name in ["b.libsvm", "b.svm", "b.txt", "a9a", "a9a.t"] {
         assert_eq!(of(name), Ok(Format::LibSvm));
     }

@@ -15,6 +15,6 @@ mod simulation;
 mod training;
 
 pub use checkpoint::CheckpointError;
-pub use metrics::{Moments, Row};
+pub use metrics::{Moments, Row, accuracy};
 pub use simulation::{Simulation, SimulationError};
 pub use training::{End, Observer, Schedule, Training, train};

@@ -1,5 +1,8 @@
 //! What is measured during a run.
 
+use prdo_privacy::{Data, Model};
+use rayon::prelude::*;
+
 /// One row of `metrics.csv`: the network after `round` updates. Measured without protection, by whoever runs
 /// the simulation and holds all the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +45,13 @@ pub struct Moments {
     pub direction: f64,
     /// ‖X^t − X^{t−1}‖²_F; 0 at t = 0.
     pub movement: f64,
+}
+
+/// The share of `records` that the model with parameters `x` gets right; `None` where that has no meaning.
+pub fn accuracy<M: Model>(model: &M, x: &[f64], records: &M::Data) -> Option<f64> {
+    let right = (0..records.len()).into_par_iter().with_min_len(256).map(|r| model.correct(x, records, r));
+    let right: Option<u64> = right.map(|c| c.map(u64::from)).sum();
+    (!records.is_empty()).then_some(right? as f64 / records.len() as f64)
 }
 
 /// The mean of vectors, added in the order given.

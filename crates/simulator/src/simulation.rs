@@ -246,11 +246,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// Share of the held-out records that `x` gets right.
     pub fn accuracy(&self, x: &[f64]) -> Option<f64> {
-        use prdo_privacy::Data;
-        let data = self.held_out.as_ref()?;
-        let right = (0..data.len()).into_par_iter().with_min_len(256).map(|r| self.model.correct(x, data, r));
-        let right: Option<u64> = right.map(|c| c.map(u64::from)).sum();
-        (!data.is_empty()).then_some(right? as f64 / data.len() as f64)
+        crate::metrics::accuracy(&*self.model, x, self.held_out.as_ref()?)
     }
 
     /// The paper's moments between adaptation and mixing: x^t and v^t are both at hand.

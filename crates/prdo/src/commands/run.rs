@@ -7,7 +7,6 @@ use prdo::config::{Built, Document, build, resolved};
 use prdo::output::{
     Folder, MetricsFile, format_moments, format_row, header, moments_header, parse_rows, write_models,
 };
-use prdo::privacy::Model;
 use prdo::simulator::{End, Moments, Observer, Row, Training, train};
 use serde_json::{Value as Json, json};
 use std::ops::ControlFlow;
@@ -305,11 +304,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
     let (training, facts) = (&*built.prepared.training, &built.prepared.facts);
     let last = rows.last();
     let guarantee = built.prepared.guarantee;
-    let validation = built.validation.as_ref().and_then(|(model, table)| {
-        let x = training.average();
-        let right = (0..table.len()).filter(|r| model.correct(&x, table, *r) == Some(true)).count();
-        (!table.is_empty()).then_some(right as f64 / table.len() as f64)
-    });
+    let validation = built.validation.as_ref().and_then(|accuracy| accuracy(&training.average()));
     let lowest_own = built.prepared.node_accuracy().into_iter().reduce(f64::min);
     json!({
         "finished": true,

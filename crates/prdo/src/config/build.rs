@@ -9,12 +9,15 @@ use crate::run::{Prepared, Privacy, Run};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_privacy::{Model, Sampling, Start, Statement};
-use prdo_problem::Table;
+use prdo_problem::data::{Feature, Table};
 use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
 use std::path::PathBuf;
 
 /// A model of tables, whichever it is.
-pub type BoxedModel = Box<dyn Model<Data = Table>>;
+pub type BoxedModel<F = f64> = Box<dyn Model<Data = Table<F>>>;
+
+/// The accuracy of parameters on records set aside; `None` where that has no meaning.
+pub type Validation = Box<dyn Fn(&[f64]) -> Option<f64> + Send + Sync>;
 
 /// A run file turned into a run, with what its report will show.
 pub struct Built {
@@ -40,8 +43,8 @@ pub struct Built {
     pub class_names: Option<Vec<String>>,
     /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
-    /// The model and the records set aside for tuning.
-    pub validation: Option<(BoxedModel, Table)>,
+    /// The accuracy on the records set aside for tuning.
+    pub validation: Option<Validation>,
     /// What is allowed but should be thought about.
     pub warnings: Vec<String>,
     /// Names the settings and the data: checkpoints of another run do not fit.
@@ -96,13 +99,26 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     }
     let kind = model_kind(document)?;
     let wiring = wiring(document, nodes_of_file(document)?)?;
+    // Networks plug in here: they read `kept_holdings` (images stay bytes) and go on in `finish` like the rest.
     let holdings = holdings(document, wiring.graph.nodes(), kind == "logistic")?;
+    let make = |holdings: &Holdings| model(document, &kind, holdings);
+    finish(document, &kind, wiring, holdings, &make)
+}
+
+/// Everything after the model is chosen, whatever its records are made of.
+fn finish<F: Feature>(
+    document: &Document,
+    kind: &str,
+    wiring: Wiring,
+    holdings: Holdings<F>,
+    make: &dyn Fn(&Holdings<F>) -> Result<BoxedModel<F>, RunError>,
+) -> Result<Built, ConfigError> {
     let located = |e: RunError| match e.field() {
         Some(field) => document.error(field, e.to_string()),
         None => ConfigError::anywhere(e.to_string()),
     };
-    let make = || model(document, &kind, &holdings).map_err(located);
-    let (first_model, second_model) = (make()?, make()?);
+    // One model goes into the gates; what validates the result is made anew.
+    let (first_model, second_model) = (make(&holdings).map_err(located)?, make(&holdings).map_err(located)?);
     let mut warnings = Vec::new();
     let (method, settings) = method(document, &mut warnings)?;
     let class_counts = class_counts(&holdings);
@@ -146,7 +162,9 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         }
     }
     let prepared = run.prepare().map_err(located)?;
-    let validation = validation.map(|table| (second_model, table));
+    let validation = validation.map(|records| -> Validation {
+        Box::new(move |x| prdo_simulator::accuracy(&second_model, x, &records))
+    });
     Ok(Built {
         prepared,
         wiring,
@@ -155,7 +173,7 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         clip,
         batch,
         data: title,
-        model: kind,
+        model: kind.to_owned(),
         test_records,
         class_names,
         class_counts,
@@ -323,10 +341,10 @@ fn clip(
 }
 
 /// Records of each class at each node; `None` where there are too many classes for a table.
-fn class_counts(holdings: &Holdings) -> Option<Vec<Vec<u64>>> {
+fn class_counts<F: Feature>(holdings: &Holdings<F>) -> Option<Vec<Vec<u64>>> {
     let classes = holdings.classes.filter(|k| *k <= 100)?;
     let binary = |y: f64| if y > 0.0 { 1 } else { 0 };
-    let count = |table: &Table| {
+    let count = |table: &Table<F>| {
         let mut counts = vec![0; classes];
         for y in table.labels() {
             let class = if classes == 2 { binary(*y) } else { *y as usize };
@@ -340,7 +358,7 @@ fn class_counts(holdings: &Holdings) -> Option<Vec<Vec<u64>>> {
 }
 
 /// A hash of every setting that the bits of a run depend on, of the network, and of the data where it came from a file.
-fn fingerprint(document: &Document, holdings: &Holdings, wiring: &Wiring) -> [u8; 32] {
+fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: &Wiring) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for key in super::schema::KEYS {
         let counts = !["name", "privacy.statement"].contains(&key.path) && !key.path.starts_with("resolved.");
@@ -351,9 +369,9 @@ fn fingerprint(document: &Document, holdings: &Holdings, wiring: &Wiring) -> [u8
     if document.text("data.source").as_deref() == Some("file") {
         for table in &holdings.nodes {
             hasher.update(&(table.len() as u64).to_le_bytes());
-            for value in table.features().iter().chain(table.labels()) {
-                hasher.update(&value.to_le_bytes());
-            }
+            table.bytes(&mut |bytes| {
+                hasher.update(bytes);
+            });
         }
     }
     for node in 0..wiring.mixing.nodes() {

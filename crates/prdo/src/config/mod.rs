@@ -12,9 +12,9 @@ mod records;
 pub mod resolved;
 pub mod schema;
 
-pub use build::{BoxedModel, Built, build};
+pub use build::{BoxedModel, Built, Validation, build};
 pub use document::Document;
 pub use network::{Wiring, wiring};
 pub use place::{ConfigError, Place};
-pub use records::Holdings;
+pub use records::{Holdings, Kept, holdings, kept_holdings};
 pub use schema::Value;

@@ -2,23 +2,27 @@
 
 use super::document::Document;
 use super::place::ConfigError;
-use prdo_problem::data::{self, DataError, Dataset, Format, Options, Partition, Table};
-use std::path::Path;
+use prdo_problem::data::{
+    self, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
+};
+use std::path::{Path, PathBuf};
 
-/// Who holds what, before it is sealed.
-pub struct Holdings {
+/// Who holds what, before it is sealed: numbers, or images as bytes.
+pub struct Holdings<F: Feature = f64> {
     /// Each node's records.
-    pub nodes: Vec<Table>,
+    pub nodes: Vec<Table<F>>,
     /// Public records for accuracy.
-    pub held_out: Option<Table>,
+    pub held_out: Option<Table<F>>,
     /// Records set aside for tuning.
-    pub validation: Option<Table>,
+    pub validation: Option<Table<F>>,
     /// Features of a record.
     pub width: usize,
     /// Number of classes, if labels are classes (2 for ±1).
     pub classes: Option<usize>,
     /// The classes' names, where labels are names.
     pub class_names: Option<Vec<String>>,
+    /// The shape of a record, where records are images.
+    pub image: Option<ImageShape>,
     /// What should be thought about.
     pub warnings: Vec<String>,
     /// What the data is, in words.
@@ -28,17 +32,63 @@ pub struct Holdings {
 /// Held-out records that are generated when the run file does not say.
 const GENERATED_TEST: usize = 2000;
 
-/// Generates or reads the data for `nodes` nodes.
+/// Holdings as the data comes: images stay bytes.
+pub enum Kept {
+    /// Records of numbers.
+    Numbers(Holdings),
+    /// Images.
+    Images(Holdings<u8>),
+}
+
+/// What is made of what a file holds: numbers of anything, or images of images. The text is the file's name.
+type Convert<F> = fn(Loaded, &str) -> Result<Dataset<F>, DataError>;
+
+/// Generates or reads the data for `nodes` nodes as numbers, which is what linear models read; `binary` labels
+/// are ±1, others 0, 1, …
+///
+/// # Errors
+/// Data that cannot be read, generated or divided, at its place in the run file.
 pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdings, ConfigError> {
-    let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
-    match source.as_str() {
-        "file" => from_dataset(document, read_file(document)?, nodes, binary),
-        "digits" => from_dataset(document, data::digits(), nodes, binary),
-        _ => {
-            let holdings = generated(document, &source, nodes).map_err(|e| data_error(document, &e))?;
-            if document.has_section("partition") { redistribute(document, holdings) } else { Ok(holdings) }
-        }
+    match source(document)? {
+        Source::Data(data) => from_loaded(document, data, nodes, binary, Loaded::into_numbers),
+        Source::Law(law) => from_law(document, &law, nodes),
     }
+}
+
+/// The same with images left as bytes, which is what networks read. Labels are 0, 1, …
+///
+/// # Errors
+/// As [`holdings`].
+pub fn kept_holdings(document: &Document, nodes: usize) -> Result<Kept, ConfigError> {
+    match source(document)? {
+        Source::Data(data @ Loaded::Images(_)) => {
+            from_loaded(document, data, nodes, false, Loaded::into_images).map(Kept::Images)
+        }
+        Source::Data(data) => {
+            from_loaded(document, data, nodes, false, Loaded::into_numbers).map(Kept::Numbers)
+        }
+        Source::Law(law) => from_law(document, &law, nodes).map(Kept::Numbers),
+    }
+}
+
+/// Where records come from: a file (or what is bundled), or a law they are drawn from.
+enum Source {
+    Data(Loaded),
+    Law(String),
+}
+
+fn source(document: &Document) -> Result<Source, ConfigError> {
+    let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
+    Ok(match source.as_str() {
+        "file" => Source::Data(read_file(document)?),
+        "digits" => Source::Data(Loaded::Numbers(data::digits())),
+        _ => Source::Law(source),
+    })
+}
+
+fn from_law(document: &Document, law: &str, nodes: usize) -> Result<Holdings, ConfigError> {
+    let holdings = generated(document, law, nodes).map_err(|e| data_error(document, &e))?;
+    if document.has_section("partition") { redistribute(document, holdings) } else { Ok(holdings) }
 }
 
 /// Generated classes dealt out anew: nodes then hold different classes, as `[partition]` says.
@@ -63,7 +113,14 @@ pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> 
     if document.text("data.source").as_deref() != Some("file") || document.has("graph.nodes") {
         return Ok(None);
     }
-    let node = read_file(document)?.node;
+    let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
+    if matches!(format(document, &path, "data.path")?, Format::Idx | Format::Cifar10) {
+        return Ok(None);
+    }
+    let node = match read_file(document)? {
+        Loaded::Numbers(data) => data.node,
+        Loaded::Images(data) => data.node,
+    };
     Ok(node.and_then(|node| node.iter().max().map(|last| *last as usize + 1)))
 }
 
@@ -130,6 +187,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 .transpose()?,
             validation: None,
             class_names: None,
+            image: None,
             warnings: Vec::new(),
             width: d,
             classes: Some(2),
@@ -145,6 +203,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                     .transpose()?,
                 validation: None,
                 class_names: None,
+                image: None,
                 warnings: Vec::new(),
                 width: d,
                 classes: Some(classes),
@@ -156,6 +215,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
             held_out: None,
             validation: None,
             class_names: None,
+            image: None,
             warnings: Vec::new(),
             width: d,
             classes: None,
@@ -168,6 +228,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 held_out: None,
                 validation: None,
                 class_names: None,
+                image: None,
                 warnings: Vec::new(),
                 width: 1,
                 classes: None,
@@ -177,24 +238,38 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
     })
 }
 
-fn read_file(document: &Document) -> Result<Dataset, ConfigError> {
-    let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
-    read(document, &path, "data.path", "train")
+/// Which part of data that comes in a training and a test part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Training,
+    Test,
 }
 
-fn read(document: &Document, path: &Path, field: &'static str, prefix: &str) -> Result<Dataset, ConfigError> {
-    let format = match document.text("data.format").as_deref() {
-        Some("csv") => Some(Format::Csv),
-        Some("npz") => Some(Format::Npz),
-        Some("libsvm") => Some(Format::LibSvm),
-        Some("idx") => Some(Format::Idx),
-        Some("parquet") => Some(Format::Parquet),
+fn read_file(document: &Document) -> Result<Loaded, ConfigError> {
+    let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
+    read(document, &path, "data.path", Part::Training)
+}
+
+/// The format that the run file names, or the one that the file's name says.
+fn format(document: &Document, path: &Path, field: &'static str) -> Result<Format, ConfigError> {
+    Ok(match document.text("data.format").as_deref() {
+        Some("csv") => Format::Csv,
+        Some("npz") => Format::Npz,
+        Some("libsvm") => Format::LibSvm,
+        Some("idx") => Format::Idx,
+        Some("cifar10") => Format::Cifar10,
+        Some("parquet") => Format::Parquet,
+        _ => Format::of(path).map_err(|e| document.error(field, format!("data: {e}")))?,
+    })
+}
+
+fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Result<Loaded, ConfigError> {
+    let kind = format(document, path, field)?;
+    let prefix = match (part, kind) {
+        (Part::Training, Format::Idx | Format::Cifar10) => Some("train"),
+        (Part::Test, Format::Idx) => Some("t10k"),
+        (Part::Test, Format::Cifar10) => Some("test"),
         _ => None,
-    };
-    let at = |e: DataError| document.error(field, format!("data: {e}"));
-    let kind = match format {
-        Some(format) => format,
-        None => Format::of(path).map_err(at)?,
     };
     let options = Options {
         format: Some(kind),
@@ -202,24 +277,28 @@ fn read(document: &Document, path: &Path, field: &'static str, prefix: &str) -> 
         node: document.text("data.node"),
         features: document.texts("data.features"),
         width: document.integer("data.width").map(|w| w as usize),
-        prefix: (kind == Format::Idx && path.is_dir()).then(|| prefix.to_string()),
+        prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
     };
-    data::read(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
+    data::load(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
         e.place = e.place.or_else(|| document.place(field).cloned());
         e
     })
 }
 
-fn from_dataset(
+fn from_loaded<F: Feature>(
     document: &Document,
-    mut dataset: Dataset,
+    loaded: Loaded,
     nodes: usize,
     binary: bool,
-) -> Result<Holdings, ConfigError> {
+    convert: Convert<F>,
+) -> Result<Holdings<F>, ConfigError> {
     let at = |e: DataError| data_error(document, &e);
-    let classes = document.integer("data.classes").map(|k| k as usize);
+    let file = document.text("data.path").unwrap_or_else(|| "UCI digits".into());
+    let mut dataset = convert(loaded, &file).map_err(at)?;
+    let named = dataset.class_names.as_ref().map(Vec::len);
+    let classes = document.integer("data.classes").map(|k| k as usize).or(named);
     let (records, width) = (dataset.table.len(), dataset.table.width());
-    let relabel = |table: Table| -> Result<(Table, usize), DataError> {
+    let relabel = |table: Table<F>| -> Result<(Table<F>, usize), DataError> {
         if binary { Ok((data::binary_labels(table)?, 2)) } else { data::class_labels(table, classes) }
     };
     if let Some(names) = dataset.class_names.as_ref().filter(|names| binary && names.len() != 2) {
@@ -228,18 +307,23 @@ fn from_dataset(
         return Err(document.error("data.path", message).help("\"softmax\" takes any number of classes"));
     }
     let intercept = binary && document.flag("model.intercept").unwrap_or(true);
-    let with_intercept = |table: Table| if intercept { table.with_ones() } else { table };
+    let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
     dataset.table = with_intercept(table);
-    let class_names = dataset.class_names.clone();
-    let file = document.text("data.path").unwrap_or_else(|| "UCI digits".into());
+    let (class_names, image) = (dataset.class_names.clone(), dataset.image);
 
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
-        held_out = Some(with_intercept(read_test(document, &path, width, binary, classes)?));
-    } else if file_has_test_images(document) && !document.has("data.test") {
-        let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
-        let test = read(document, &path, "data.path", "t10k")?.table;
+        let test = read_test(document, &path, width, convert)?;
+        let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
+        let labelled = if binary {
+            data::binary_labels(test)
+        } else {
+            data::class_labels(test, Some(classes)).map(|(table, _)| table)
+        };
+        held_out = Some(with_intercept(labelled.map_err(at)?));
+    } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
+        let test = convert(read(document, &path, "data.path", Part::Test)?, &file).map_err(at)?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
     let mut warnings = Vec::new();
@@ -261,27 +345,26 @@ fn from_dataset(
         width,
         classes: Some(classes),
         class_names,
+        image,
         warnings,
         title,
     })
 }
 
-/// Whether the data is a folder of IDX files, which brings its own test images.
-fn file_has_test_images(document: &Document) -> bool {
-    document
-        .file("data.path")
-        .is_some_and(|path| path.is_dir() && path.join("t10k-labels-idx1-ubyte").exists())
+/// The data's folder, if it is one of images that brings its own test images.
+fn brings_test(document: &Document) -> Option<PathBuf> {
+    document.file("data.path").filter(|path| data::test_part(path).is_some())
 }
 
-fn read_test(
+fn read_test<F: Feature>(
     document: &Document,
     path: &Path,
     width: usize,
-    binary: bool,
-    classes: usize,
-) -> Result<Table, ConfigError> {
-    let table = read(document, path, "data.test_path", "t10k")?.table;
-    let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
+    convert: Convert<F>,
+) -> Result<Table<F>, ConfigError> {
+    let loaded = read(document, path, "data.test_path", Part::Test)?;
+    let at = |e: DataError| document.error("data.test_path", format!("data: {e}"));
+    let table = convert(loaded, &path.display().to_string()).map_err(at)?.table;
     if table.width() != width {
         let message = format!(
             "data.test_path {} has {} features, data.path has {width}",
@@ -290,19 +373,15 @@ fn read_test(
         );
         return Err(document.error("data.test_path", message));
     }
-    if binary {
-        data::binary_labels(table).map_err(at)
-    } else {
-        Ok(data::class_labels(table, Some(classes)).map_err(at)?.0)
-    }
+    Ok(table)
 }
 
+/// What is left to train on, the validation records and the held-out ones.
+type Parts<F> = (Dataset<F>, Option<Table<F>>, Option<Table<F>>);
+
 /// Sets the held-out and the validation records aside.
-fn split(
-    document: &Document,
-    dataset: Dataset,
-) -> Result<(Dataset, Option<Table>, Option<Table>), ConfigError> {
-    let given_apart = document.has("data.test_path") || file_has_test_images(document);
+fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F>, ConfigError> {
+    let given_apart = document.has("data.test_path") || brings_test(document).is_some();
     let default_test = if given_apart { 0.0 } else { 0.2 };
     let count = |share: f64| match share {
         s if s < 1.0 => (s * dataset.table.len() as f64).round() as usize,
@@ -325,13 +404,14 @@ fn split(
         .map_err(|e| data_error(document, &e))?;
     let part = |records: &[u32]| (!records.is_empty()).then(|| dataset.table.select(records));
     let (validation, test) = (part(&validation), part(&test));
-    let dataset = if validation.is_none() && test.is_none() { dataset } else { dataset.select(&train) };
+    let dataset =
+        if validation.is_none() && test.is_none() { dataset } else { dataset.into_selected(&train) };
     Ok((dataset, validation, test))
 }
 
-fn partition(
+fn partition<F: Feature>(
     document: &Document,
-    dataset: &Dataset,
+    dataset: &Dataset<F>,
     nodes: usize,
 ) -> Result<(Partition, String), ConfigError> {
     let seed = document.integer("partition.seed").unwrap_or(1);

@@ -180,7 +180,7 @@ pub const KEYS: &[Key] = &[
     key("data.path", Kind::Text, None, "the file or folder, for source = \"file\"; relative to the run file"),
     key(
         "data.format",
-        Kind::Choice(&["csv", "npz", "libsvm", "idx", "parquet"]),
+        Kind::Choice(&["csv", "npz", "libsvm", "idx", "cifar10", "parquet"]),
         None,
         "how to read it; default: by its ending",
     ),

@@ -98,7 +98,7 @@ impl<'a> Records<'a> {
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
-        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names) })
+        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names), image: None })
     }
 }
 

@@ -4,7 +4,7 @@
 //! 1998, <https://doi.org/10.24432/C50P49>, CC BY 4.0. The 1797 records of its test part, as scikit-learn
 //! distributes them; see `assets/README.md`.
 
-use super::{Dataset, Table};
+use super::{Dataset, ImageShape, Table};
 
 /// 1797 records of 64 pixels (each 0 to 16) and a label (0 to 9), a byte each.
 static BYTES: &[u8] = include_bytes!("../../assets/digits.u8");
@@ -22,6 +22,7 @@ pub fn digits() -> Dataset {
         node: None,
         class_names: Some((0..10).map(|digit| digit.to_string()).collect()),
         feature_names: Some((0..PIXELS).map(|p| format!("pixel_{}_{}", p / 8, p % 8)).collect()),
+        image: Some(ImageShape { channels: 1, height: 8, width: 8 }),
     }
 }
 

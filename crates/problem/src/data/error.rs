@@ -52,6 +52,12 @@ pub enum DataError {
         /// The Cargo feature that adds it.
         feature: &'static str,
     },
+    /// Bytes are asked for and there are numbers.
+    #[error("{file}: holds numbers, not images (images come as IDX, CIFAR-10, or NPZ with x of bytes)")]
+    NotImages {
+        /// The file.
+        file: String,
+    },
     /// There is no record in it.
     #[error("{file}: holds no records")]
     NoRecords {

@@ -2,12 +2,12 @@
 //!
 //! A header (two zero bytes, the type of a value, the number of dimensions, each dimension as a big-endian
 //! `u32`) and then the values. Read here: unsigned bytes. Images may have any number of dimensions and become
-//! one row each, scaled to [0, 1]; labels have one dimension.
+//! one row of bytes each, where 255 stands for 1; labels have one dimension.
 
 use std::path::{Path, PathBuf};
 
 use super::error::listed;
-use super::{DataError, Dataset, Options, Table};
+use super::{DataError, Dataset, ImageShape, Options, Table};
 
 const UNSIGNED_BYTE: u8 = 0x08;
 
@@ -16,7 +16,7 @@ const UNSIGNED_BYTE: u8 = 0x08;
 ///
 /// # Errors
 /// When the files cannot be found or read, or a header is not that of such a file.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
+pub fn read(path: &Path, options: &Options) -> Result<Dataset<u8>, DataError> {
     options.refuse("IDX", &["label", "node", "features"])?;
     let (images, labels) = match path.is_dir() {
         true => pair_in(path, options.prefix.as_deref().unwrap_or("train"))?,
@@ -34,7 +34,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_pair(images: &Path, labels: &Path) -> Result<Dataset, DataError> {
+pub fn read_pair(images: &Path, labels: &Path) -> Result<Dataset<u8>, DataError> {
     let bytes = |path: &Path| {
         let name = path.display().to_string();
         std::fs::read(path).map(|bytes| (name.clone(), bytes)).map_err(|e| DataError::io(&name, e))
@@ -47,7 +47,7 @@ pub fn read_pair(images: &Path, labels: &Path) -> Result<Dataset, DataError> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn parse(images: (&str, &[u8]), labels: (&str, &[u8])) -> Result<Dataset, DataError> {
+pub fn parse(images: (&str, &[u8]), labels: (&str, &[u8])) -> Result<Dataset<u8>, DataError> {
     let (images_name, labels_name) = (images.0, labels.0);
     let (shape, pixels) = header(images_name, images.1)?;
     let (labels_shape, classes) = header(labels_name, labels.1)?;
@@ -70,9 +70,12 @@ pub fn parse(images: (&str, &[u8]), labels: (&str, &[u8])) -> Result<Dataset, Da
     if width == 0 {
         return Err(wrong(images_name, "images", &shape, "dimensions of 1 or more".to_owned()));
     }
-    super::dense_len(images_name, records, width)?;
-    let features = pixels.iter().map(|p| f64::from(*p) / 255.0).collect();
-    Ok(Table::new(width, features, classes.iter().map(|c| f64::from(*c)).collect())?.into())
+    let image = match shape.as_slice() {
+        &[_, height, width] => Some(ImageShape { channels: 1, height, width }),
+        _ => None,
+    };
+    let table = Table::new(width, pixels.to_vec(), classes.iter().map(|c| f64::from(*c)).collect())?;
+    Ok(Dataset { image, ..Dataset::from(table) })
 }
 
 /// The dimensions that `bytes` declares, and its values, whose number is checked against them.
@@ -109,6 +112,11 @@ fn header<'a>(file: &str, bytes: &'a [u8]) -> Result<(Vec<usize>, &'a [u8]), Dat
 /// Whether a folder holds files that are named as IDX files are.
 pub(super) fn looks_like(folder: &Path) -> bool {
     names_in(folder).is_ok_and(|names| !names.is_empty())
+}
+
+/// Whether a folder holds the test images and labels.
+pub(super) fn has_test(folder: &Path) -> bool {
+    pair_in(folder, "t10k").is_ok()
 }
 
 /// The names in `folder` that end in `ubyte`, sorted.

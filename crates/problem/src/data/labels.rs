@@ -1,13 +1,13 @@
 //! Whether labels are what a model can learn from, and the one form each kind of model reads them in.
 
-use super::{DataError, Table};
+use super::{DataError, Feature, Table};
 
 /// Labels of two classes as −1 and +1: {0, 1} and {−1, 1} are taken, and so are two class names, which readers
 /// number 0 and 1.
 ///
 /// # Errors
 /// When a label is another number, or both 0 and −1 occur; the error names the record.
-pub fn binary_labels(table: Table) -> Result<Table, DataError> {
+pub fn binary_labels<F: Feature>(table: Table<F>) -> Result<Table<F>, DataError> {
     let negative = table.labels().iter().copied().find(|label| *label != 1.0).unwrap_or(-1.0);
     let allowed = match negative {
         -1.0 => "-1 and 1",
@@ -30,7 +30,10 @@ pub fn binary_labels(table: Table) -> Result<Table, DataError> {
 /// # Errors
 /// When a label is not a whole number in that range, there are fewer than 2 classes, or (where the number is not
 /// given) a label is so large that not every class could have a record.
-pub fn class_labels(table: Table, classes: Option<usize>) -> Result<(Table, usize), DataError> {
+pub fn class_labels<F: Feature>(
+    table: Table<F>,
+    classes: Option<usize>,
+) -> Result<(Table<F>, usize), DataError> {
     let limit = classes.unwrap_or(table.len().max(2));
     for (record, &value) in table.labels().iter().enumerate() {
         if !(value >= 0.0 && value < limit as f64 && value.fract() == 0.0) {

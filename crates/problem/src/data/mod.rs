@@ -1,13 +1,14 @@
 //! Data: reading it, generating it, dividing it among nodes.
 //!
-//! Everything here ends in a [`Table`]: dense `f64` records with a label each, every number finite. Readers turn
-//! files into a [`Dataset`] and say what is wrong with a file by line or record, column and value; generators
-//! make the examples of the paper from a seed; [`Partition`] decides who holds which record in a simulation.
+//! Everything here ends in a [`Table`]: dense records with a label each, every number finite; images stay bytes
+//! (`Table<u8>`) until a model reads them. Readers turn files into a [`Dataset`] and say what is wrong with a
+//! file by line or record, column and value; generators make the examples of the paper from a seed; [`Partition`] decides who holds which record in a simulation.
 //!
 //! What never happens here: a panic on any bytes of any file, an allocation that an untrusted header alone
 //! decides, a statistic over the records (no standardising: means and variances of private records are private),
 //! and randomness from anywhere but a seeded public stream.
 
+pub mod cifar10;
 pub mod csv;
 pub mod digits;
 pub mod generate;
@@ -20,7 +21,9 @@ pub mod partition;
 pub mod split;
 
 mod columns;
+mod dataset;
 mod error;
+mod feature;
 mod npy;
 mod table;
 #[cfg(test)]
@@ -28,12 +31,14 @@ mod tests;
 
 use std::path::Path;
 
+pub use dataset::{Dataset, ImageShape, Loaded};
 pub use digits::digits;
 pub use error::{DataError, Place};
+pub use feature::Feature;
 pub use labels::{binary_labels, class_labels};
 pub use partition::{Partition, class_table};
 pub use split::split_records;
-pub use table::{Dataset, Table};
+pub use table::Table;
 
 /// The most bytes of features a reader makes out of a file that may be far smaller (sparse, compressed or
 /// run-length coded).
@@ -48,6 +53,8 @@ pub enum Format {
     LibSvm,
     /// The images and labels files of MNIST: [`idx`].
     Idx,
+    /// The binary version of CIFAR-10: [`cifar10`].
+    Cifar10,
     /// Arrays `x` and `y` (and `node`) as `numpy.savez` writes them: [`npz`].
     Npz,
     /// Apache Parquet: [`parquet`].
@@ -56,7 +63,7 @@ pub enum Format {
 
 impl Format {
     pub(crate) const KNOWN: &'static str = ".csv, .npz, .parquet, .libsvm or .svm or .t or .txt or no extension \
-         (LibSVM text), and a folder of *-ubyte files (IDX)";
+         (LibSVM text), .bin or a folder of data_batch_*.bin files (CIFAR-10), and a folder of *-ubyte files (IDX)";
 
     /// The format that `path`'s name says it has; only for a folder is the disk looked at.
     ///
@@ -64,13 +71,16 @@ impl Format {
     /// (`a9a`, `w8a`, and `a9a.t` for the test part); a name ending in `ubyte` is one file of an IDX pair.
     ///
     /// # Errors
-    /// When the name says nothing known, or a folder holds no `*-ubyte` file.
+    /// When the name says nothing known, or a folder holds neither `*-ubyte` nor `data_batch_*.bin` files.
     pub fn of(path: &Path) -> Result<Format, DataError> {
         let unknown = |found: String| DataError::UnknownFormat { file: path.display().to_string(), found };
         if path.is_dir() {
-            return match idx::looks_like(path) {
-                true => Ok(Format::Idx),
-                false => Err(unknown("a folder without *-ubyte files".to_owned())),
+            return match (cifar10::looks_like(path), idx::looks_like(path)) {
+                (true, _) => Ok(Format::Cifar10),
+                (false, true) => Ok(Format::Idx),
+                (false, false) => {
+                    Err(unknown("a folder without *-ubyte or data_batch_*.bin files".to_owned()))
+                }
             };
         }
         if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with("ubyte")) {
@@ -81,6 +91,7 @@ impl Format {
         };
         match extension.to_string_lossy().to_ascii_lowercase().as_str() {
             "csv" => Ok(Format::Csv),
+            "bin" => Ok(Format::Cifar10),
             "npz" => Ok(Format::Npz),
             "parquet" => Ok(Format::Parquet),
             "libsvm" | "svm" | "t" | "txt" => Ok(Format::LibSvm),
@@ -105,7 +116,7 @@ pub struct Options {
     pub features: Option<Vec<String>>,
     /// How many features a record has: widens LibSVM records, and is checked in all other formats.
     pub width: Option<usize>,
-    /// Which IDX files of a folder to read, such as `train` (the default) or `t10k`.
+    /// Which part of a folder of images to read: `train` (the default), or `t10k` (IDX) or `test` (CIFAR-10).
     pub prefix: Option<String>,
 }
 
@@ -139,22 +150,40 @@ impl Options {
     }
 }
 
-/// Reads the data at `path`, in the format `options` names or the path's name says.
+/// The [`Options::prefix`] of the test images that a folder of images brings along, if it does.
+pub fn test_part(path: &Path) -> Option<&'static str> {
+    match path {
+        path if cifar10::has_test(path) => Some("test"),
+        path if idx::has_test(path) => Some("t10k"),
+        _ => None,
+    }
+}
+
+/// Reads the data at `path` as numbers, in the format `options` names or the path's name says.
 ///
 /// # Errors
 /// When the format is unknown or not built in, or the file cannot be read or is malformed.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
+    load(path, options)?.into_numbers(&path.display().to_string())
+}
+
+/// Reads the data at `path` and leaves images as bytes.
+///
+/// # Errors
+/// As [`read`].
+pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
     let format = match options.format {
         Some(format) => format,
         None => Format::of(path)?,
     };
-    match format {
-        Format::Csv => csv::read(path, options),
-        Format::LibSvm => libsvm::read(path, options),
-        Format::Idx => idx::read(path, options),
-        Format::Npz => npz::read(path, options),
-        Format::Parquet => parquet::read(path, options),
-    }
+    Ok(match format {
+        Format::Csv => Loaded::Numbers(csv::read(path, options)?),
+        Format::LibSvm => Loaded::Numbers(libsvm::read(path, options)?),
+        Format::Idx => Loaded::Images(idx::read(path, options)?),
+        Format::Cifar10 => Loaded::Images(cifar10::read(path, options)?),
+        Format::Npz => npz::load(path, options)?,
+        Format::Parquet => Loaded::Numbers(parquet::read(path, options)?),
+    })
 }
 
 /// `path` opened, and its name for errors.
@@ -168,7 +197,7 @@ fn open(path: &Path) -> Result<(String, std::fs::File), DataError> {
 
 /// Refuses more than [`DENSE_LIMIT`] bytes of features; else how many features that is.
 fn dense_len(what: &str, records: usize, width: usize) -> Result<usize, DataError> {
-    let bytes = (records as u128) * (width as u128) * 8;
+    let bytes = (records as u128).saturating_mul(width as u128).saturating_mul(8);
     if bytes > u128::from(DENSE_LIMIT) {
         let (records, width) = (records.to_string(), width.to_string());
         return Err(DataError::TooLarge { what: what.to_owned(), records, width, limit: DENSE_LIMIT });

@@ -1,4 +1,4 @@
-//! One array of an NPZ archive: NumPy's header, and the numbers behind it.
+//! One array of an NPZ archive: NumPy's header, and the numbers or pixels behind it.
 //!
 //! The header is read here rather than by `npyz`, which multiplies the dimensions it finds without a check and
 //! parses nested Python literals by recursion: a hostile file could stop the program. This reads the one form
@@ -6,8 +6,8 @@
 
 use std::io::Read;
 
-use super::DataError;
 use super::error::quoted;
+use super::{DataError, ImageShape};
 
 /// The longest header taken: NumPy's own are about a hundred bytes.
 const LONGEST_HEADER: usize = 1 << 16;
@@ -37,11 +37,49 @@ impl Name<'_> {
     }
 }
 
-/// Reads one array, of at most two dimensions.
+/// Images: bytes of three dimensions (records, rows, columns) or four (records, channels, rows, columns).
+pub(super) struct Images {
+    pub(super) records: usize,
+    pub(super) image: ImageShape,
+    pub(super) pixels: Vec<u8>,
+}
+
+/// What an array of records holds.
+pub(super) enum Content {
+    Numbers(Array),
+    Images(Images),
+}
+
+/// Reads one array of numbers, of at most two dimensions.
 pub(super) fn array(name: Name<'_>, mut input: impl Read) -> Result<Array, DataError> {
-    let text = header_text(name, &mut input)?;
-    let header = Header::parse(&text)
-        .ok_or_else(|| name.malformed(format!("its header is not NumPy's: {}", quoted(&text))))?;
+    let header = header(name, &mut input)?;
+    numbers_of(name, header, input)
+}
+
+/// Reads one array of numbers or images.
+pub(super) fn content(name: Name<'_>, mut input: impl Read) -> Result<Content, DataError> {
+    let header = header(name, &mut input)?;
+    let (records, image) = match *header.shape.as_slice() {
+        [records, height, width] => (records, ImageShape { channels: 1, height, width }),
+        [records, channels, height, width] => (records, ImageShape { channels, height, width }),
+        _ => return Ok(Content::Numbers(numbers_of(name, header, input)?)),
+    };
+    if header.descr != "|u1" || header.fortran {
+        let allowed = "one or two dimensions (three or four are images, of bytes in C order)";
+        return Err(name.shape(&header.shape, allowed));
+    }
+    let what = format!("{}, array \"{}\"", name.file, name.array);
+    let pixels = raw_bytes(name, super::dense_len(&what, records, image.features())?, input)?;
+    Ok(Content::Images(Images { records, image, pixels }))
+}
+
+fn header(name: Name<'_>, input: &mut impl Read) -> Result<Header, DataError> {
+    let text = header_text(name, input)?;
+    Header::parse(&text)
+        .ok_or_else(|| name.malformed(format!("its header is not NumPy's: {}", quoted(&text))))
+}
+
+fn numbers_of(name: Name<'_>, header: Header, input: impl Read) -> Result<Array, DataError> {
     if header.shape.is_empty() || header.shape.len() > 2 {
         return Err(name.shape(&header.shape, "one or two dimensions"));
     }
@@ -145,15 +183,40 @@ fn numbers(name: Name<'_>, descr: &str, count: usize, mut input: impl Read) -> R
     while values.len() < count {
         let wanted = ((count - values.len()) * size).min(buffer.len());
         let chunk = &mut buffer[..wanted];
-        input.read_exact(chunk).map_err(|e| match e.kind() {
-            std::io::ErrorKind::UnexpectedEof => length(name, count, "fewer"),
-            _ => name.malformed(e),
-        })?;
+        read_exact(name, count, &mut input, chunk)?;
         values.extend(chunk.chunks_exact(size).map(decode));
     }
-    // Reading past the end is also what makes the archive check its checksum.
-    match input.read(&mut buffer[..1]) {
-        Ok(0) => Ok(values),
+    ends(name, count, input).map(|()| values)
+}
+
+/// Exactly `count` bytes; memory grows as for numbers.
+fn raw_bytes(name: Name<'_>, count: usize, mut input: impl Read) -> Result<Vec<u8>, DataError> {
+    let mut values = Vec::with_capacity(count.min(1 << 20));
+    let mut buffer = vec![0u8; 1 << 16];
+    while values.len() < count {
+        let wanted = (count - values.len()).min(buffer.len());
+        read_exact(name, count, &mut input, &mut buffer[..wanted])?;
+        values.extend_from_slice(&buffer[..wanted]);
+    }
+    ends(name, count, input).map(|()| values)
+}
+
+fn read_exact(
+    name: Name<'_>,
+    count: usize,
+    input: &mut impl Read,
+    chunk: &mut [u8],
+) -> Result<(), DataError> {
+    input.read_exact(chunk).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => length(name, count, "fewer"),
+        _ => name.malformed(e),
+    })
+}
+
+/// Refuses more values than promised. Reading past the end is also what makes the archive check its checksum.
+fn ends(name: Name<'_>, count: usize, mut input: impl Read) -> Result<(), DataError> {
+    match input.read(&mut [0]) {
+        Ok(0) => Ok(()),
         Ok(_) => Err(length(name, count, "more")),
         Err(e) => Err(name.malformed(e)),
     }

@@ -1,5 +1,8 @@
 //! NPZ: the arrays `x` (n x d), `y` (n) and perhaps `node` (n), as `numpy.savez` or `savez_compressed` writes
 //! them, in C or Fortran order, of real numbers, integers or booleans.
+//!
+//! An `x` of bytes with three dimensions (n x rows x columns) or four (n x channels x rows x columns) holds images:
+//! a byte v then stands for v/255, as in IDX and CIFAR-10 files.
 
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
@@ -8,14 +11,22 @@ use npyz::npz::NpzArchive;
 
 use super::columns::Cell;
 use super::error::{listed, quoted};
-use super::npy::{self, Array, Name};
-use super::{DataError, Dataset, Options, Place, Table};
+use super::npy::{self, Array, Content, Images, Name};
+use super::{DataError, Dataset, Feature, Loaded, Options, Place, Table};
 
-/// Reads the NPZ file at `path`.
+/// Reads the NPZ file at `path` as numbers.
 ///
 /// # Errors
 /// When the file cannot be read, an array is missing or has the wrong shape or type, or a value is not allowed.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
+    load(path, options)?.into_numbers(&path.display().to_string())
+}
+
+/// Reads the NPZ file at `path` and leaves images as bytes.
+///
+/// # Errors
+/// As [`read`].
+pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
     let (name, file) = super::open(path)?;
     parse(&name, BufReader::new(file), options)
 }
@@ -24,7 +35,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<Dataset, DataError> {
+pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<Loaded, DataError> {
     options.refuse("NPZ", &["features", "prefix"])?;
     let mut archive = NpzArchive::new(input).map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
     let mut names: Vec<String> = archive.array_names().map(str::to_owned).collect();
@@ -46,31 +57,64 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<D
         }
     }
 
-    let mut load = |array: &str| {
-        let name = Name { file, array };
-        let entry = format!("{array}.npy");
-        match archive.zip_archive().by_name(&entry) {
-            Ok(entry) => npy::array(name, entry),
-            Err(e) => Err(DataError::malformed(file, "NPZ", format!("array \"{array}\": {e}"))),
+    let x = npy::content(Name { file, array: "x" }, entry(file, &mut archive, "x")?)?;
+    let mut load = |array: &str| npy::array(Name { file, array }, entry(file, &mut archive, array)?);
+    match x {
+        Content::Numbers(x) => {
+            let table = numbers(file, label, x, load(label)?)?;
+            Ok(Loaded::Numbers(named(file, table, node, &mut load, options)?))
         }
-    };
-    let x = load("x")?;
-    let table = table(file, label, x, &mut load)?;
+        Content::Images(x) => {
+            let image = x.image;
+            let table = images(file, label, x, load(label)?)?;
+            let data = named(file, table, node, &mut load, options)?;
+            Ok(Loaded::Images(Dataset { image: Some(image), ..data }))
+        }
+    }
+}
+
+/// The array `array` of the archive, to be read.
+fn entry<'a, R: Read + Seek>(
+    file: &str,
+    archive: &'a mut NpzArchive<R>,
+    array: &str,
+) -> Result<impl Read + 'a, DataError> {
+    let malformed =
+        |e: &dyn std::fmt::Display| DataError::malformed(file, "NPZ", format!("array \"{array}\": {e}"));
+    archive.zip_archive().by_name(&format!("{array}.npy")).map_err(|e| malformed(&e))
+}
+
+/// The table with its nodes, if the archive names them.
+fn named<F: Feature>(
+    file: &str,
+    table: Table<F>,
+    node: Option<&str>,
+    load: &mut dyn FnMut(&str) -> Result<Array, DataError>,
+    options: &Options,
+) -> Result<Dataset<F>, DataError> {
     options.check_width(file, table.width())?;
     let node = match node {
         Some(array) => Some(nodes(file, array, load(array)?, table.len())?),
         None => None,
     };
-    Ok(Dataset { table, node, class_names: None, feature_names: None })
+    Ok(Dataset { node, ..Dataset::from(table) })
 }
 
-/// `x` and the array `label` as a table.
-fn table(
-    file: &str,
-    label: &str,
-    x: Array,
-    mut load: impl FnMut(&str) -> Result<Array, DataError>,
-) -> Result<Table, DataError> {
+/// Images `x` and their labels `y`, the array `label`, as a table.
+fn images(file: &str, label: &str, x: Images, y: Array) -> Result<Table<u8>, DataError> {
+    if x.records == 0 {
+        return Err(DataError::NoRecords { file: file.to_owned() });
+    }
+    if x.image.features() == 0 {
+        let shape = [x.records, x.image.channels, x.image.height, x.image.width];
+        return Err(Name { file, array: "x" }.shape(&shape, "dimensions of 1 or more"));
+    }
+    check_labels(file, label, &y, x.records)?;
+    Table::new(x.image.features(), x.pixels, y.values)
+}
+
+/// Numbers `x` and their labels `y`, the array `label`, as a table.
+fn numbers(file: &str, label: &str, x: Array, y: Array) -> Result<Table, DataError> {
     let &[records, width] = x.shape.as_slice() else {
         return Err(Name { file, array: "x" }.shape(&x.shape, "[records, features]"));
     };
@@ -84,12 +128,17 @@ fn table(
         let column = format!("x[:, {}]", at % width);
         Cell { file, place: Place::Record(at / width), column: &column }.finite(x.values[at])?;
     }
-    let y = load(label)?;
-    one_each(file, label, &y, records)?;
+    check_labels(file, label, &y, records)?;
+    Table::new(width, x.values, y.values)
+}
+
+/// Refuses labels that are not one finite number a record.
+fn check_labels(file: &str, label: &str, y: &Array, records: usize) -> Result<(), DataError> {
+    one_each(file, label, y, records)?;
     for (record, value) in y.values.iter().enumerate() {
         Cell { file, place: Place::Record(record), column: label }.finite(*value)?;
     }
-    Table::new(width, x.values, y.values)
+    Ok(())
 }
 
 /// The array `name` as node numbers.

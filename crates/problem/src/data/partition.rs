@@ -14,7 +14,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_distr::{Distribution, Gamma};
 
-use super::{DataError, Dataset, Table};
+use super::{DataError, Dataset, Feature, Table};
 
 /// The most class proportions (nodes x classes) that are drawn. Labels that are not classes at all run into it.
 const MOST_PROPORTIONS: usize = 100_000_000;
@@ -31,7 +31,7 @@ impl Partition {
     ///
     /// # Errors
     /// When there are more nodes than records, or none.
-    pub fn iid(table: &Table, nodes: usize, seed: u64) -> Result<Self, DataError> {
+    pub fn iid<F: Feature>(table: &Table<F>, nodes: usize, seed: u64) -> Result<Self, DataError> {
         check_nodes(nodes, 1, table.len())?;
         let mut order = all_records(table.len())?;
         order.shuffle(&mut stream(seed));
@@ -50,7 +50,12 @@ impl Partition {
     /// # Errors
     /// When there are more nodes than records, or none, `concentration` is not positive and finite, or there are
     /// so many different labels that they are no classes.
-    pub fn dirichlet(table: &Table, nodes: usize, concentration: f64, seed: u64) -> Result<Self, DataError> {
+    pub fn dirichlet<F: Feature>(
+        table: &Table<F>,
+        nodes: usize,
+        concentration: f64,
+        seed: u64,
+    ) -> Result<Self, DataError> {
         check_nodes(nodes, 1, table.len())?;
         if !(concentration > 0.0 && concentration.is_finite()) {
             return Err(DataError::argument("concentration", concentration, "positive finite numbers"));
@@ -83,7 +88,12 @@ impl Partition {
     ///
     /// # Errors
     /// When there are more shards than records, or none.
-    pub fn shards(table: &Table, nodes: usize, per_node: usize, seed: u64) -> Result<Self, DataError> {
+    pub fn shards<F: Feature>(
+        table: &Table<F>,
+        nodes: usize,
+        per_node: usize,
+        seed: u64,
+    ) -> Result<Self, DataError> {
         check_nodes(nodes, per_node, table.len())?;
         let mut stream = stream(seed);
         let mut order = all_records(table.len())?;
@@ -98,7 +108,7 @@ impl Partition {
     ///
     /// # Errors
     /// When there is no such column, it names a node outside `0..nodes`, or a node holds nothing.
-    pub fn by_node(data: &Dataset, nodes: Option<usize>) -> Result<Self, DataError> {
+    pub fn by_node<F: Feature>(data: &Dataset<F>, nodes: Option<usize>) -> Result<Self, DataError> {
         let Some(holders) = &data.node else {
             return Err(DataError::NoNodeColumn);
         };
@@ -122,7 +132,7 @@ impl Partition {
     ///
     /// # Panics
     /// When `table` is not the one that was partitioned and has fewer records.
-    pub fn into_tables(self, table: Table) -> Vec<Table> {
+    pub fn into_tables<F: Feature>(self, table: Table<F>) -> Vec<Table<F>> {
         self.assignment.into_iter().map(|records| table.select(&records)).collect()
     }
 

@@ -1,33 +1,33 @@
-//! The one shape data has here: dense records of `f64` features with one label each.
+//! The one shape data has here: dense records of features with one label each.
 
 use std::fmt;
 
-use super::DataError;
+use super::{DataError, Feature};
 
 /// Dense records, row after row, with a label each. Every number in it is finite, which is checked once, here,
-/// so that models need not.
+/// so that models need not. Features are numbers unless said otherwise; `Table<u8>` holds images.
 #[derive(Clone, PartialEq)]
-pub struct Table {
+pub struct Table<F: Feature = f64> {
     width: usize,
-    features: Vec<f64>,
+    features: Vec<F>,
     labels: Vec<f64>,
 }
 
-impl Table {
+impl<F: Feature> Table<F> {
     /// A table of `labels.len()` records of `width` features.
     ///
     /// # Errors
     /// When `width` is 0, the lengths do not fit, or a number is not finite.
-    pub fn new(width: usize, features: Vec<f64>, mut labels: Vec<f64>) -> Result<Self, DataError> {
+    pub fn new(width: usize, features: Vec<F>, mut labels: Vec<f64>) -> Result<Self, DataError> {
         if width == 0 {
             return Err(DataError::argument("width", 0, "1 or more"));
         }
         if labels.len().checked_mul(width) != Some(features.len()) {
             return Err(DataError::TableLength { width, labels: labels.len(), features: features.len() });
         }
-        if let Some(at) = features.iter().position(|v| !v.is_finite()) {
+        if let Some(at) = features.iter().position(|v| !v.finite()) {
             let column = format!("feature {}", at % width);
-            return Err(DataError::NotFinite { record: at / width, column, value: features[at] });
+            return Err(DataError::NotFinite { record: at / width, column, value: features[at].value() });
         }
         if let Some(record) = labels.iter().position(|v| !v.is_finite()) {
             return Err(DataError::NotFinite { record, column: "label".to_owned(), value: labels[record] });
@@ -38,7 +38,7 @@ impl Table {
     }
 
     /// A table whose numbers are known to be finite and whose lengths are known to fit.
-    pub(super) fn trusted(width: usize, features: Vec<f64>, labels: Vec<f64>) -> Self {
+    pub(super) fn trusted(width: usize, features: Vec<F>, labels: Vec<f64>) -> Self {
         debug_assert_eq!(features.len(), width * labels.len());
         Self { width, features, labels }
     }
@@ -62,12 +62,12 @@ impl Table {
     ///
     /// # Panics
     /// When there is no record `r`.
-    pub fn row(&self, r: usize) -> &[f64] {
+    pub fn row(&self, r: usize) -> &[F] {
         &self.features[r * self.width..(r + 1) * self.width]
     }
 
     /// All features, record after record.
-    pub fn features(&self) -> &[f64] {
+    pub fn features(&self) -> &[F] {
         &self.features
     }
 
@@ -86,9 +86,9 @@ impl Table {
 
     /// The same records with one more feature, always 1: an intercept.
     #[must_use]
-    pub fn with_ones(&self) -> Table {
+    pub fn with_ones(&self) -> Self {
         let rows = self.features.chunks_exact(self.width);
-        let features = rows.flat_map(|row| row.iter().copied().chain([1.0])).collect();
+        let features = rows.flat_map(|row| row.iter().copied().chain([F::ONE])).collect();
         Self { width: self.width + 1, features, labels: self.labels.clone() }
     }
 
@@ -96,18 +96,37 @@ impl Table {
     ///
     /// # Panics
     /// When one of `records` is not in the table.
-    pub fn select(&self, records: &[u32]) -> Table {
+    pub fn select(&self, records: &[u32]) -> Self {
         let mut features = Vec::with_capacity(records.len() * self.width);
         records.iter().for_each(|r| features.extend_from_slice(self.row(*r as usize)));
         let labels = records.iter().map(|r| self.labels[*r as usize]).collect();
         Self { width: self.width, features, labels }
     }
 
+    /// The same as [`select`](Self::select) for ascending records, in the table's own memory: nothing is copied
+    /// beside it.
+    ///
+    /// # Panics
+    /// When one of `records` is not in the table.
+    #[must_use]
+    pub fn into_selected(mut self, records: &[u32]) -> Self {
+        debug_assert!(records.is_sorted_by(|a, b| a < b));
+        for (to, from) in records.iter().enumerate() {
+            let from = *from as usize;
+            self.features.copy_within(from * self.width..(from + 1) * self.width, to * self.width);
+            self.labels[to] = self.labels[from];
+        }
+        self.features.truncate(records.len() * self.width);
+        self.labels.truncate(records.len());
+        self.features.shrink_to_fit();
+        self
+    }
+
     /// The records of all `tables`, one table after another.
     ///
     /// # Errors
     /// When there is no table, or their widths differ.
-    pub fn concat(tables: &[Table]) -> Result<Table, DataError> {
+    pub fn concat(tables: &[Self]) -> Result<Self, DataError> {
         let Some(first) = tables.first() else {
             return Err(DataError::argument("tables", 0, "1 or more"));
         };
@@ -116,7 +135,7 @@ impl Table {
             return Err(DataError::TableWidth { table, found, expected: first.width });
         }
         let mut features = Vec::with_capacity(tables.iter().map(|t| t.features.len()).sum());
-        let mut labels = Vec::with_capacity(tables.iter().map(Table::len).sum());
+        let mut labels = Vec::with_capacity(tables.iter().map(Self::len).sum());
         for table in tables {
             features.extend_from_slice(&table.features);
             labels.extend_from_slice(&table.labels);
@@ -125,56 +144,33 @@ impl Table {
     }
 
     /// The same features with other labels, one for each record.
-    pub(super) fn relabelled(self, labels: Vec<f64>) -> Table {
+    pub(super) fn relabelled(self, labels: Vec<f64>) -> Self {
         Self::trusted(self.width, self.features, labels)
+    }
+
+    /// The same records as numbers, as linear models read them.
+    pub fn to_numbers(&self) -> Table {
+        let features = self.features.iter().map(|feature| feature.value()).collect();
+        Table { width: self.width, features, labels: self.labels.clone() }
+    }
+
+    /// Calls `visit` with the bytes of all features and then of all labels, cut anywhere: for hashes.
+    pub fn bytes(&self, visit: &mut dyn FnMut(&[u8])) {
+        F::bytes(&self.features, visit);
+        f64::bytes(&self.labels, visit);
     }
 }
 
-impl prdo_privacy::Data for Table {
+impl<F: Feature> prdo_privacy::Data for Table<F> {
     fn len(&self) -> usize {
         self.labels.len()
     }
 }
 
 /// Says how large the table is and nothing of what is in it: records are private, logs are not.
-impl fmt::Debug for Table {
+impl<F: Feature> fmt::Debug for Table<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Table({} records of {} features)", self.len(), self.width)
-    }
-}
-
-/// A table and what its file says about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Dataset {
-    /// The records.
-    pub table: Table,
-    /// Which node holds each record, where the data says so.
-    pub node: Option<Vec<u32>>,
-    /// The names behind labels 0, 1, …, where labels are names.
-    pub class_names: Option<Vec<String>>,
-    /// The names of the features, where they have any.
-    pub feature_names: Option<Vec<String>>,
-}
-
-impl Dataset {
-    /// These records, in this order, with their nodes and all names.
-    ///
-    /// # Panics
-    /// When one of `records` is not in the table.
-    pub fn select(&self, records: &[u32]) -> Dataset {
-        Dataset {
-            table: self.table.select(records),
-            node: self.node.as_ref().map(|node| records.iter().map(|r| node[*r as usize]).collect()),
-            class_names: self.class_names.clone(),
-            feature_names: self.feature_names.clone(),
-        }
-    }
-}
-
-/// A table that nobody has named anything in.
-impl From<Table> for Dataset {
-    fn from(table: Table) -> Self {
-        Self { table, node: None, class_names: None, feature_names: None }
     }
 }
 
@@ -199,6 +195,25 @@ mod tests {
     }
 
     #[test]
+    fn bytes_stand_for_shares_of_255() {
+        let images = Table::new(2, vec![0u8, 255, 51, 102], vec![7.0, 3.0]).unwrap();
+        assert_eq!(images.row(1), [51, 102]);
+        let numbers = images.to_numbers();
+        assert_eq!((numbers.features(), numbers.labels()), (&[0.0, 1.0, 0.2, 0.4][..], &[7.0, 3.0][..]));
+        assert_eq!(images.with_ones().to_numbers(), numbers.with_ones());
+        let mut seen = Vec::new();
+        images.bytes(&mut |bytes| seen.extend_from_slice(bytes));
+        assert_eq!(seen, [&[0, 255, 51, 102][..], &7f64.to_le_bytes(), &3f64.to_le_bytes()].concat());
+    }
+
+    #[test]
+    fn selecting_in_place_is_selecting() {
+        for records in [&[][..], &[0], &[2], &[0, 2], &[1, 2], &[0, 1, 2]] {
+            assert_eq!(table().into_selected(records), table().select(records));
+        }
+    }
+
+    #[test]
     fn refuses_what_does_not_fit_and_names_the_place() {
         let said = |width, features: &[f64], labels: &[f64]| {
             Table::new(width, features.to_vec(), labels.to_vec()).unwrap_err().to_string()
@@ -211,7 +226,7 @@ mod tests {
             "record 1, feature 1: found NaN; allowed: finite numbers"
         );
         assert_eq!(said(1, &[1.0], &[f64::INFINITY]), "record 0, label: found inf; allowed: finite numbers");
-        assert!(Table::concat(&[]).is_err());
+        assert!(Table::<f64>::concat(&[]).is_err());
         let narrow = Table::new(1, vec![0.0], vec![0.0]).unwrap();
         let error = Table::concat(&[table(), narrow]).unwrap_err();
         assert_eq!(error.to_string(), "table 1 has width 1; the first has width 2");

@@ -111,7 +111,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         let (labels, class_names) = labels.finish();
         let feature_names = roles.features.iter().map(|c| names[*c].clone()).collect();
         let table = Table::new(width, features, labels)?;
-        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names) })
+        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names), image: None })
     }
 
     fn nodes(&self, column: usize, name: &str) -> Result<Vec<u32>, DataError> {

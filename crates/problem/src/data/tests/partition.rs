@@ -158,3 +158,18 @@ fn minus_zero_is_zero() {
     let table = table(vec![0.0, -0.0, 1.0, -0.0]);
     assert_eq!(class_table(table.labels(), &[vec![0, 1, 2, 3]]), [[3, 1]]);
 }
+
+/// CIFAR-10's training part over ten nodes, as in the paper: 4500 records each, whatever the labels' order.
+#[test]
+fn dirichlet_gives_each_of_ten_nodes_4500_of_45000() {
+    let images =
+        Table::new(1, vec![0u8; 45_000], (0..45_000).map(|r| f64::from(r / 4500)).collect()).unwrap();
+    for seed in 0..3 {
+        let partition = Partition::dirichlet(&images, 10, 0.1, seed).unwrap();
+        is_whole(&partition, 45_000, 10, 0);
+        let counts = class_table(images.labels(), &partition.assignment);
+        assert!(counts.iter().all(|node| node.iter().sum::<usize>() == 4500));
+        // Far from equal shares of 450: most nodes hold mostly a few classes.
+        assert!(counts.iter().flatten().filter(|count| **count < 45).count() > 30, "{counts:?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! A table and what its file says about it.
+
+use std::fmt;
+
+use super::{DataError, Feature, Table};
+
+/// The shape of one image: its features are channel after channel, row after row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageShape {
+    /// Planes of one colour each: 1 for grey.
+    pub channels: usize,
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+}
+
+impl ImageShape {
+    /// How many features an image of this shape has.
+    pub fn features(self) -> usize {
+        self.channels.saturating_mul(self.height).saturating_mul(self.width)
+    }
+}
+
+impl fmt::Display for ImageShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {} x {}", self.channels, self.height, self.width)
+    }
+}
+
+/// A table and what its file says about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset<F: Feature = f64> {
+    /// The records.
+    pub table: Table<F>,
+    /// Which node holds each record, where the data says so.
+    pub node: Option<Vec<u32>>,
+    /// The names behind labels 0, 1, …, where labels are names.
+    pub class_names: Option<Vec<String>>,
+    /// The names of the features, where they have any.
+    pub feature_names: Option<Vec<String>>,
+    /// The shape of a record, where records are images.
+    pub image: Option<ImageShape>,
+}
+
+impl<F: Feature> Dataset<F> {
+    /// These records, in this order, with their nodes and all names.
+    ///
+    /// # Panics
+    /// When one of `records` is not in the table.
+    pub fn select(&self, records: &[u32]) -> Self {
+        Self {
+            table: self.table.select(records),
+            node: self.node_of(records),
+            class_names: self.class_names.clone(),
+            feature_names: self.feature_names.clone(),
+            image: self.image,
+        }
+    }
+
+    /// The same as [`select`](Self::select) for ascending records, in the table's own memory.
+    ///
+    /// # Panics
+    /// When one of `records` is not in the table.
+    #[must_use]
+    pub fn into_selected(self, records: &[u32]) -> Self {
+        Self { node: self.node_of(records), table: self.table.into_selected(records), ..self }
+    }
+
+    fn node_of(&self, records: &[u32]) -> Option<Vec<u32>> {
+        self.node.as_ref().map(|node| records.iter().map(|r| node[*r as usize]).collect())
+    }
+
+    /// The same data as numbers.
+    pub fn into_numbers(self) -> Dataset {
+        Dataset {
+            table: self.table.to_numbers(),
+            node: self.node,
+            class_names: self.class_names,
+            feature_names: self.feature_names,
+            image: self.image,
+        }
+    }
+}
+
+/// A table that nobody has named anything in.
+impl<F: Feature> From<Table<F>> for Dataset<F> {
+    fn from(table: Table<F>) -> Self {
+        Self { table, node: None, class_names: None, feature_names: None, image: None }
+    }
+}
+
+/// What a file holds: numbers, or images whose pixels are still bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loaded {
+    /// Records of numbers.
+    Numbers(Dataset),
+    /// Records of bytes: images.
+    Images(Dataset<u8>),
+}
+
+impl Loaded {
+    /// The records as numbers, whichever they are.
+    ///
+    /// # Errors
+    /// When they are more than memory is given to; `file` is what the error calls them.
+    pub fn into_numbers(self, file: &str) -> Result<Dataset, DataError> {
+        match self {
+            Loaded::Numbers(data) => Ok(data),
+            Loaded::Images(data) => {
+                super::dense_len(file, data.table.len(), data.table.width())?;
+                Ok(data.into_numbers())
+            }
+        }
+    }
+
+    /// The records as bytes.
+    ///
+    /// # Errors
+    /// When they are not images; `file` is what the error calls them.
+    pub fn into_images(self, file: &str) -> Result<Dataset<u8>, DataError> {
+        match self {
+            Loaded::Images(data) => Ok(data),
+            Loaded::Numbers(_) => Err(DataError::NotImages { file: file.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selections_keep_nodes_names_and_shape() {
+        let shape = ImageShape { channels: 1, height: 1, width: 2 };
+        let table = Table::new(2, vec![0u8, 255, 51, 102, 1, 2], vec![7.0, 3.0, 1.0]).unwrap();
+        let data = Dataset { node: Some(vec![4, 5, 6]), image: Some(shape), ..Dataset::from(table) };
+        let some = data.select(&[0, 2]);
+        assert_eq!((some.node.as_deref(), some.image), (Some(&[4, 6][..]), Some(shape)));
+        assert_eq!(data.clone().into_selected(&[0, 2]), some);
+        assert_eq!(Loaded::Images(data.clone()).into_numbers("x").unwrap().table, data.table.to_numbers());
+        assert!(Loaded::Images(data.clone()).into_images("x").is_ok());
+        let said = Loaded::Numbers(data.into_numbers()).into_images("a.csv").unwrap_err().to_string();
+        assert!(said.contains("a.csv"), "{said}");
+        assert_eq!((shape.to_string(), shape.features()), ("1 x 1 x 2".to_owned(), 2));
+    }
+}
