@@ -209,10 +209,12 @@ mod tests {
         (0..spec.parameters()).map(|j| f64::from((j as f32).sin()) + shift).collect()
     }
 
+    type Entry = (&'static str, Dtype, &'static [usize]);
+
     /// A file of these tensors, all zeros.
-    fn file(tensors: &[(&str, Dtype, &[usize])]) -> Vec<u8> {
+    fn file(tensors: &[Entry]) -> Vec<u8> {
         let zeros = vec![0_u8; 4096];
-        let view = |(name, dtype, shape): &(&str, Dtype, &[usize])| {
+        let view = |(name, dtype, shape): &Entry| {
             let bytes = shape.iter().product::<usize>() * dtype.bitsize() / 8;
             (name.to_string(), TensorView::new(*dtype, shape.to_vec(), &zeros[..bytes]).unwrap())
         };
@@ -243,7 +245,7 @@ mod tests {
     #[test]
     fn files_of_other_networks_are_refused_by_name() {
         let spec = spec();
-        let good: [(&str, Dtype, &[usize]); 6] = [
+        let good: [Entry; 6] = [
             ("conv1.weight", Dtype::F32, &[2, 1, 3, 3]),
             ("conv1.bias", Dtype::F64, &[2]),
             ("norm1.weight", Dtype::F16, &[2]),
@@ -252,7 +254,7 @@ mod tests {
             ("fc1.bias", Dtype::F32, &[3]),
         ];
         assert_eq!(read_network(&spec, &file(&good)).unwrap(), vec![0.0; spec.parameters()]);
-        let refusal = |change: &dyn Fn(&mut Vec<(&'static str, Dtype, &'static [usize])>)| {
+        let refusal = |change: &dyn Fn(&mut Vec<Entry>)| {
             let mut tensors = good.to_vec();
             change(&mut tensors);
             read_network(&spec, &file(&tensors)).unwrap_err().to_string()

@@ -1,6 +1,7 @@
 //! Where each layer's parameters stand in the flat vector.
 
 use super::{Layer, Shape};
+use std::collections::BTreeMap;
 
 /// What a tensor is to its layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +47,10 @@ impl Tensor {
 pub(super) fn tensors(input: Shape, layers: &[Layer], shapes: &[Shape]) -> Vec<Tensor> {
     let inputs = std::iter::once(&input).chain(shapes);
     let (mut tensors, mut offset) = (Vec::new(), 0);
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for (layer, (kind, input)) in layers.iter().zip(inputs).enumerate() {
         let Some((prefix, shape)) = kind.weight(*input) else { continue };
-        seen.push(prefix);
-        let number = seen.iter().filter(|p| **p == prefix).count();
+        let number = seen.entry(prefix).and_modify(|count| *count += 1).or_insert(1);
         let bias = vec![shape[0]];
         for (role, suffix, shape) in [(Role::Weight, "weight", shape), (Role::Bias, "bias", bias)] {
             let tensor = Tensor { name: format!("{prefix}{number}.{suffix}"), shape, offset, layer, role };
