@@ -31,17 +31,21 @@ leveled!(
     add_difference = add_difference_body (sum: &mut [i32], first: f32, second: f32, a: &[f32], b: &[f32])
 );
 
-leveled!(
-    /// sum += round(factor·rows⊗columns), row-major.
-    add_outer = add_outer_body (sum: &mut [i32], factor: f32, rows: &[f32], columns: &[f32])
-);
+/// One rank-one matrix along[i]·columns[j], and perhaps a second one across.0[i]·across.1[j] that is added to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Outer<'a> {
+    /// One a row.
+    pub along: &'a [f32],
+    /// One a column.
+    pub columns: &'a [f32],
+    /// A second one.
+    pub across: Option<(&'a [f32], &'a [f32])>,
+}
 
 leveled!(
-    /// sum += round(first·r₁⊗c₁ + second·(r₁⊗c₁ − r₂⊗c₂)), the difference as (r₁−r₂)⊗c₁ + r₂⊗(c₁−c₂), so that
-    /// nothing cancels.
-    add_outer_difference = add_outer_difference_body (
-        sum: &mut [i32], first: f32, second: f32, rows: [&[f32]; 2], columns: [&[f32]; 2],
-    )
+    /// sum += Σ_terms round(term), each term rounded by itself; row-major. Several at a time, because reading and
+    /// writing the sum is what takes time.
+    add_outers = add_outers_body (sum: &mut [i32], terms: &[Outer<'_>])
 );
 
 #[inline(always)]
@@ -102,7 +106,8 @@ fn add_body<S: Simd>(sum: &mut [i32], factor: f32, values: &[f32]) {
     unsafe {
         let factor = S::splat(factor);
         for at in (0..sum.len()).step_by(LANES) {
-            S::add_rounded(sum.as_mut_ptr().add(at), S::mul(factor, S::load(values.as_ptr().add(at))));
+            let value = S::mul(factor, S::load(values.as_ptr().add(at)));
+            add_at::<S>(sum.as_mut_ptr().add(at), value);
         }
     }
 }
@@ -116,41 +121,50 @@ fn add_difference_body<S: Simd>(sum: &mut [i32], first: f32, second: f32, a: &[f
         let (first, second) = (S::splat(first), S::splat(second));
         for at in (0..sum.len()).step_by(LANES) {
             let (a, b) = (S::load(a.as_ptr().add(at)), S::load(b.as_ptr().add(at)));
-            S::add_rounded(sum.as_mut_ptr().add(at), S::fma(first, a, S::mul(second, S::sub(a, b))));
+            add_at::<S>(sum.as_mut_ptr().add(at), S::fma(first, a, S::mul(second, S::sub(a, b))));
         }
     }
 }
 
+/// Adds sixteen rounded values to the sixteen integers at `p`.
 #[inline(always)]
-fn add_outer_body<S: Simd>(sum: &mut [i32], factor: f32, rows: &[f32], columns: &[f32]) {
-    check(sum.len(), rows.len() * columns.len());
-    check(columns.len(), columns.len());
-    for (i, row) in rows.iter().enumerate() {
-        add_body::<S>(&mut sum[i * columns.len()..(i + 1) * columns.len()], factor * row, columns);
-    }
+unsafe fn add_at<S: Simd>(p: *mut i32, v: S::V) {
+    // SAFETY: the caller's.
+    unsafe { S::store_sums(p, S::add_rounded(S::load_sums(p), v)) }
 }
 
 #[inline(always)]
-fn add_outer_difference_body<S: Simd>(
-    sum: &mut [i32],
-    first: f32,
-    second: f32,
-    [r1, r2]: [&[f32]; 2],
-    [c1, c2]: [&[f32]; 2],
-) {
-    let width = c1.len();
-    check(sum.len(), r1.len() * width);
-    check(width, c2.len());
-    check_equal(r1.len(), r2.len());
-    for (i, (r1, r2)) in r1.iter().zip(r2).enumerate() {
-        // SAFETY: the lengths were checked; called with S's instructions.
-        unsafe {
-            let along = S::splat(first * r1 + second * (r1 - r2));
-            let across = S::splat(second * r2);
+fn add_outers_body<S: Simd>(sum: &mut [i32], terms: &[Outer<'_>]) {
+    let Some(Outer { along, columns, .. }) = terms.first() else { return };
+    let (rows, width) = (along.len(), columns.len());
+    check(sum.len(), rows * width);
+    check(width, width);
+    for term in terms {
+        check_equal(term.along.len(), rows);
+        check_equal(term.columns.len(), width);
+        if let Some((across, others)) = term.across {
+            check_equal(across.len(), rows);
+            check_equal(others.len(), width);
+        }
+    }
+    // SAFETY: the lengths were checked; called with S's instructions.
+    unsafe {
+        for i in 0..rows {
             let out = sum.as_mut_ptr().add(i * width);
             for at in (0..width).step_by(LANES) {
-                let (c1, c2) = (S::load(c1.as_ptr().add(at)), S::load(c2.as_ptr().add(at)));
-                S::add_rounded(out.add(at), S::fma(along, c1, S::mul(across, S::sub(c1, c2))));
+                let mut sums = S::load_sums(out.add(at));
+                for term in terms {
+                    let mut v = S::mul(
+                        S::splat(*term.along.get_unchecked(i)),
+                        S::load(term.columns.as_ptr().add(at)),
+                    );
+                    if let Some((across, others)) = term.across {
+                        let other = S::load(others.as_ptr().add(at));
+                        v = S::fma(S::splat(*across.get_unchecked(i)), other, v);
+                    }
+                    sums = S::add_rounded(sums, v);
+                }
+                S::store_sums(out.add(at), sums);
             }
         }
     }
@@ -200,16 +214,18 @@ mod tests {
     fn outer_products_are_their_definitions() {
         for level in Level::available() {
             let (r1, r2, c1, c2) = (values(5, 1), values(5, 2), values(48, 3), values(48, 4));
-            let (mut plain, mut difference) = (vec![0; 240], vec![0; 240]);
-            add_outer(level, &mut plain, 1e6, &r1, &c1);
-            add_outer_difference(level, &mut difference, 2e5, 1e6, [&r1, &r2], [&c1, &c2]);
+            let scaled = |r: &[f32], by: f32| r.iter().map(|r| by * r).collect::<Vec<f32>>();
+            let (along, across) = (scaled(&r1, 1e6), scaled(&r2, -3e5));
+            let one = Outer { along: &along, columns: &c1, across: None };
+            let two = Outer { along: &along, columns: &c2, across: Some((&across, &c1)) };
+            let mut sum = vec![3; 240];
+            add_outers(level, &mut sum, &[one, two]);
             for i in 0..5 {
                 for j in 0..48 {
-                    let p1 = f64::from(r1[i]) * f64::from(c1[j]);
-                    let p2 = f64::from(r2[i]) * f64::from(c2[j]);
-                    assert!((f64::from(plain[i * 48 + j]) - 1e6 * p1).abs() < 1.0);
-                    let exact = 2e5 * p1 + 1e6 * (p1 - p2);
-                    assert!((f64::from(difference[i * 48 + j]) - exact).abs() < 1.5);
+                    let (r1, r2, c1, c2) =
+                        (f64::from(r1[i]), f64::from(r2[i]), f64::from(c1[j]), f64::from(c2[j]));
+                    let exact = 3.0 + 1e6 * r1 * c1 + 1e6 * r1 * c2 - 3e5 * r2 * c1;
+                    assert!((f64::from(sum[i * 48 + j]) - exact).abs() < 1.5);
                 }
             }
         }

@@ -86,9 +86,8 @@ mod tests {
                 gather(level, &a, &rows, &steps, &b, &places, Some(&bias), &mut out, &outs);
                 for r in 0..count {
                     for n in 0..LANES {
-                        let terms = (0..20).map(|k| {
-                            f64::from(a[rows[r] + steps[k]]) * f64::from(b[places[k] + n])
-                        });
+                        let terms =
+                            (0..20).map(|k| f64::from(a[rows[r] + steps[k]]) * f64::from(b[places[k] + n]));
                         let exact = 0.5 + terms.sum::<f64>();
                         assert!((f64::from(out[r * LANES + n]) - exact).abs() < 1e-5);
                     }

@@ -23,8 +23,10 @@ pub mod winograd;
 mod gemm;
 mod level;
 mod memory;
+mod records;
 mod simd;
 
 pub use level::Level;
 pub use memory::Memory;
+pub use records::Records;
 pub use simd::LANES;

@@ -10,6 +10,8 @@ pub const LANES: usize = 16;
 /// instructions; pointers must be valid for sixteen values.
 pub(crate) trait Simd: Copy {
     type V: Copy;
+    /// Sixteen 32-bit integers.
+    type I: Copy;
     /// Rows of a register tile of two vectors a row.
     const ROWS: usize;
 
@@ -26,8 +28,10 @@ pub(crate) trait Simd: Copy {
     unsafe fn min(a: Self::V, b: Self::V) -> Self::V;
     /// Where a > b: x, elsewhere y.
     unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V;
-    /// Adds v, rounded to the nearest integers, to the sixteen integers at p.
-    unsafe fn add_rounded(p: *mut i32, v: Self::V);
+    unsafe fn load_sums(p: *const i32) -> Self::I;
+    unsafe fn store_sums(p: *mut i32, sums: Self::I);
+    /// sums + v, rounded to the nearest integers, ties to even.
+    unsafe fn add_rounded(sums: Self::I, v: Self::V) -> Self::I;
 
     /// Stores whole numbers as the bits of integers.
     unsafe fn store_integers(p: *mut f32, v: Self::V);
@@ -76,6 +80,7 @@ macro_rules! lanes {
 #[allow(clippy::needless_range_loop)]
 impl Simd for Portable {
     type V = [f32; LANES];
+    type I = [i32; LANES];
     const ROWS: usize = 1;
 
     #[inline(always)]
@@ -130,11 +135,21 @@ impl Simd for Portable {
         lanes!(a, b, x, y; if a > b { x } else { y })
     }
     #[inline(always)]
-    unsafe fn add_rounded(p: *mut i32, v: Self::V) {
+    unsafe fn load_sums(p: *const i32) -> Self::I {
+        // SAFETY: the caller's pointer is valid for sixteen values.
+        unsafe { p.cast::<[i32; LANES]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store_sums(p: *mut i32, sums: Self::I) {
+        // SAFETY: the caller's pointer is valid for sixteen values.
+        unsafe { p.cast::<[i32; LANES]>().write_unaligned(sums) }
+    }
+    #[inline(always)]
+    unsafe fn add_rounded(mut sums: Self::I, v: Self::V) -> Self::I {
         for i in 0..LANES {
-            // SAFETY: the caller's pointer is valid for sixteen values.
-            unsafe { *p.add(i) = (*p.add(i)).wrapping_add(rounded(v[i])) };
+            sums[i] = sums[i].wrapping_add(rounded(v[i]));
         }
+        sums
     }
     #[inline(always)]
     unsafe fn store_integers(p: *mut f32, v: Self::V) {
@@ -180,6 +195,7 @@ mod x86 {
     #[allow(clippy::undocumented_unsafe_blocks)]
     impl Simd for Avx512 {
         type V = __m512;
+        type I = __m512i;
         const ROWS: usize = 8;
 
         #[inline(always)]
@@ -227,11 +243,16 @@ mod x86 {
             unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), y, x) }
         }
         #[inline(always)]
-        unsafe fn add_rounded(p: *mut i32, v: __m512) {
-            unsafe {
-                let sum = _mm512_add_epi32(_mm512_loadu_si512(p.cast()), _mm512_cvtps_epi32(v));
-                _mm512_storeu_si512(p.cast(), sum);
-            }
+        unsafe fn load_sums(p: *const i32) -> __m512i {
+            unsafe { _mm512_loadu_si512(p.cast()) }
+        }
+        #[inline(always)]
+        unsafe fn store_sums(p: *mut i32, sums: __m512i) {
+            unsafe { _mm512_storeu_si512(p.cast(), sums) }
+        }
+        #[inline(always)]
+        unsafe fn add_rounded(sums: __m512i, v: __m512) -> __m512i {
+            unsafe { _mm512_add_epi32(sums, _mm512_cvtps_epi32(v)) }
         }
         #[inline(always)]
         unsafe fn store_integers(p: *mut f32, v: __m512) {
@@ -255,6 +276,7 @@ mod x86 {
     #[allow(clippy::undocumented_unsafe_blocks)]
     impl Simd for Avx2 {
         type V = [__m256; 2];
+        type I = [__m256i; 2];
         const ROWS: usize = 3;
 
         #[inline(always)]
@@ -303,18 +325,26 @@ mod x86 {
         #[inline(always)]
         unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
             unsafe {
-                let half =
-                    |i: usize| _mm256_blendv_ps(y[i], x[i], _mm256_cmp_ps::<_CMP_GT_OQ>(a[i], b[i]));
+                let half = |i: usize| _mm256_blendv_ps(y[i], x[i], _mm256_cmp_ps::<_CMP_GT_OQ>(a[i], b[i]));
                 [half(0), half(1)]
             }
         }
         #[inline(always)]
-        unsafe fn add_rounded(p: *mut i32, v: Self::V) {
-            for (i, half) in v.into_iter().enumerate() {
-                unsafe {
-                    let p = p.add(8 * i).cast::<__m256i>();
-                    _mm256_storeu_si256(p, _mm256_add_epi32(_mm256_loadu_si256(p), _mm256_cvtps_epi32(half)));
-                }
+        unsafe fn load_sums(p: *const i32) -> Self::I {
+            unsafe { [_mm256_loadu_si256(p.cast()), _mm256_loadu_si256(p.add(8).cast())] }
+        }
+        #[inline(always)]
+        unsafe fn store_sums(p: *mut i32, sums: Self::I) {
+            unsafe {
+                _mm256_storeu_si256(p.cast(), sums[0]);
+                _mm256_storeu_si256(p.add(8).cast(), sums[1]);
+            }
+        }
+        #[inline(always)]
+        unsafe fn add_rounded(sums: Self::I, v: Self::V) -> Self::I {
+            unsafe {
+                let half = |i: usize| _mm256_add_epi32(sums[i], _mm256_cvtps_epi32(v[i]));
+                [half(0), half(1)]
             }
         }
         #[inline(always)]

@@ -11,12 +11,13 @@
 use crate::activation::{self, Activation};
 use crate::gemm::{self, Strides};
 use crate::level::leveled;
+use crate::records::Records;
 use crate::simd::{LANES, Simd};
 
 /// Places of a tile.
 const PLACES: usize = 16;
 /// Taps of a kernel.
-const TAPS: usize = 9;
+pub const TAPS: usize = 9;
 /// Values added to a plane of scratch memory so that the planes of a tile do not share a cache set.
 const PAD: usize = 48;
 /// Tiles done at a time.
@@ -33,15 +34,6 @@ pub struct Geometry {
     pub height: usize,
     /// Of the image, even.
     pub width: usize,
-}
-
-/// Several records whose values lie `stride` apart in one piece of memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Records {
-    /// From a record to the next.
-    pub stride: usize,
-    /// How many.
-    pub count: usize,
 }
 
 /// What is done with a convolution's outputs before they are stored.
@@ -80,7 +72,8 @@ impl Geometry {
 
     /// Values of scratch memory that [`convolve`] and [`weight_gradient`] need for up to `records` records.
     pub fn scratch(&self, records: usize) -> usize {
-        let (v, m) = self.scratch_planes(TILES.min(self.tiles() * records.max(1)).max(self.tiles().min(TILES)));
+        let (v, m) =
+            self.scratch_planes(TILES.min(self.tiles() * records.max(1)).max(self.tiles().min(TILES)));
         let (all_v, all_m) = self.scratch_planes(self.tiles());
         PLACES * (v + m).max(all_v + all_m)
     }
@@ -96,35 +89,47 @@ impl Geometry {
     }
 }
 
-/// Transforms weights `weight(output, input, tap)` into the form [`convolve`] reads:
-/// `[place][pair of output blocks][input][32]` (a last odd block is a panel of 16).
-pub fn transform_weights(g: &Geometry, weight: impl Fn(usize, usize, usize) -> f32, out: &mut [f32]) {
+/// Transforms weights into the form [`convolve`] reads: `[place][pair of output blocks][input][32]` (a last odd
+/// block is a panel of 16). `weights(block, input)` gives, for each tap, the weights of sixteen output channels.
+pub fn transform_weights(
+    g: &Geometry,
+    weights: impl Fn(usize, usize) -> [[f32; LANES]; TAPS],
+    out: &mut [f32],
+) {
     let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
     assert!(out.len() == g.weights());
-    for o in 0..outputs {
-        let panel = o / 32;
+    for block in 0..g.outputs {
+        let panel = block / 2;
         let columns = (outputs - panel * 32).min(32);
         for i in 0..inputs {
-            let mut w = [0.0; TAPS];
-            (0..TAPS).for_each(|t| w[t] = weight(o, i, t));
-            for (place, u) in kernel_transform(&w).into_iter().enumerate() {
-                out[place * inputs * outputs + panel * 32 * inputs + i * columns + o % 32] = u;
+            let at = panel * 32 * inputs + i * columns + block % 2 * LANES;
+            for (place, u) in kernel_transform(&weights(block, i)).into_iter().enumerate() {
+                let start = place * inputs * outputs + at;
+                out[start..start + LANES].copy_from_slice(&u);
             }
         }
     }
 }
 
-/// G g Gᵀ.
-fn kernel_transform(g: &[f32; TAPS]) -> [f32; PLACES] {
-    let line = |a: f32, b: f32, c: f32| [a, 0.5 * (a + b + c), 0.5 * (a - b + c), c];
-    let mut rows = [[0.0; 3]; 4];
+/// G g Gᵀ, lane by lane.
+fn kernel_transform(g: &[[f32; LANES]; TAPS]) -> [[f32; LANES]; PLACES] {
+    type Lanes = [f32; LANES];
+    let line = |a: &Lanes, b: &Lanes, c: &Lanes| -> [Lanes; 4] {
+        let mut out = [*a, [0.0; LANES], [0.0; LANES], *c];
+        for k in 0..LANES {
+            out[1][k] = 0.5 * (a[k] + b[k] + c[k]);
+            out[2][k] = 0.5 * (a[k] - b[k] + c[k]);
+        }
+        out
+    };
+    let mut rows = [[[0.0; LANES]; 3]; 4];
     for x in 0..3 {
-        let column = line(g[x], g[3 + x], g[6 + x]);
+        let column = line(&g[x], &g[3 + x], &g[6 + x]);
         (0..4).for_each(|y| rows[y][x] = column[y]);
     }
-    let mut out = [0.0; PLACES];
-    for (y, row) in rows.iter().enumerate() {
-        out[4 * y..4 * y + 4].copy_from_slice(&line(row[0], row[1], row[2]));
+    let mut out = [[0.0; LANES]; PLACES];
+    for (y, [a, b, c]) in rows.iter().enumerate() {
+        out[4 * y..4 * y + 4].copy_from_slice(&line(a, b, c));
     }
     out
 }
@@ -204,8 +209,8 @@ fn convolve_body<S: Simd>(
     let written = g.outputs * (h + 2 * finish.halo) * (w + 2 * finish.halo) * LANES;
     let places = finish.pool.map_or(0, |at| at + g.outputs * h * w * LANES);
     let end = (input + g.input_len()).max(output + written).max(places);
-    assert!(g.fits() && records.count > 0 && end <= records.stride.max(end));
-    assert!((records.count - 1) * records.stride + end <= memory.len());
+    assert!(g.fits());
+    records.check(memory.len(), end);
     assert!(weights.len() == g.weights() && scratch.len() >= g.scratch(records.count));
     assert!(finish.bias.is_none_or(|bias| bias.len() == g.outputs * LANES));
 
@@ -543,7 +548,8 @@ fn unpool_body<S: Simd>(g: &Geometry, dy: &[f32], places: &[f32], plane: &mut [f
             for window in 0..h * w {
                 let (y0, x0) = (2 * (window / w), 2 * (window % w));
                 let at = (block * h * w + window) * LANES;
-                let (value, place) = (S::load(dy.as_ptr().add(at)), S::load_integers(places.as_ptr().add(at)));
+                let (value, place) =
+                    (S::load(dy.as_ptr().add(at)), S::load_integers(places.as_ptr().add(at)));
                 let corner = y0 * plan.row + x0 * LANES;
                 let out = plane.as_mut_ptr().add(block * plan.block + plan.row + LANES + corner);
                 for step in [0, LANES, plan.row, plan.row + LANES] {
@@ -563,7 +569,13 @@ mod tests {
     use crate::Level;
 
     /// A plane with a halo, from a function of channel, row and column.
-    fn plane(blocks: usize, h: usize, w: usize, halo: usize, f: impl Fn(usize, usize, usize) -> f32) -> Vec<f32> {
+    fn plane(
+        blocks: usize,
+        h: usize,
+        w: usize,
+        halo: usize,
+        f: impl Fn(usize, usize, usize) -> f32,
+    ) -> Vec<f32> {
         let mut out = vec![0.0; blocks * (h + 2 * halo) * (w + 2 * halo) * LANES];
         for c in 0..blocks * LANES {
             for y in 0..h {
@@ -632,7 +644,10 @@ mod tests {
             for g in CASES {
                 let case = Case::new(g);
                 let mut u = vec![0.0; g.weights()];
-                transform_weights(&g, |o, i, t| case.weight(o, i, t), &mut u);
+                let lanes = |block: usize, i: usize| {
+                    std::array::from_fn(|t| std::array::from_fn(|k| case.weight(block * LANES + k, i, t)))
+                };
+                transform_weights(&g, lanes, &mut u);
                 let bias: Vec<f32> = (0..g.outputs * LANES).map(|o| o as f32 / 10.0).collect();
                 let stride = case.x.len() + g.outputs * g.height * g.width * LANES;
                 let count = 3;

@@ -63,6 +63,14 @@ pub enum GateError {
         /// Of the difference.
         difference: f64,
     },
+    /// A clipping norm that single precision cannot do.
+    #[error("clip.{field} = {value} is not allowed for a network: it must be from 1e-20 to 1e20")]
+    SingleClip {
+        /// `gradient` or `difference`.
+        field: &'static str,
+        /// What was given.
+        value: f64,
+    },
     /// A checkpoint that would take back what has been spent.
     #[error(
         "a checkpoint of {rounds} rounds with {charges} charges cannot follow {answered} rounds with {spent} charges"

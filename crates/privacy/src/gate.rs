@@ -1,7 +1,7 @@
 //! The gate of one node: batch → per-record gradient → clip → exact sum → charge → noise → release.
 
 use crate::answer::{Answer, Diagnostics, GateError};
-use crate::clip::Clip;
+use crate::clip::{Clip, relative_error};
 use crate::contribution::Contribution;
 use crate::grid::Grid;
 use crate::ledger::{Ledger, LedgerError};
@@ -12,6 +12,7 @@ use crate::query::Query;
 use crate::released::Released;
 use crate::sampling::{self, Batches, Sampling};
 use crate::shard::Shard;
+use crate::single;
 use crate::streams::{Hidden, Secret};
 use prdo_accounting::{Event, History};
 use rayon::prelude::*;
@@ -158,6 +159,17 @@ impl<M: Model, P: Protection> Gate<M, P> {
         slots
     }
 
+    /// The grid for contributions of norm at most `scale` under noise of multiplier `z`, and by how much a computed
+    /// contribution may exceed its bound.
+    fn arithmetic(&self, scale: f64, z: f64) -> (Grid, f64) {
+        match self.model.engine() {
+            // 2²⁵ steps and 53-bit normals: rounding hides the lattice of the drawn doubles up to the largest z.
+            Some(_) => (Grid::for_single(scale), single::RELATIVE_ERROR),
+            // A grid in proportion to the noise: rounding then hides the lattice of the drawn doubles at any z.
+            None => (Grid::for_scale(scale * z.max(1.0)), relative_error(self.model.dimension())),
+        }
+    }
+
     /// Exact sum, on the grid, of the batch's clipped contributions.
     fn clipped_sum(
         &self,
@@ -166,6 +178,9 @@ impl<M: Model, P: Protection> Gate<M, P> {
         grid: Grid,
         batch: &[u32],
     ) -> (Vec<i64>, Diagnostics) {
+        if let Some(engine) = self.model.engine() {
+            return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
+        }
         let dimension = self.model.dimension();
         let part = |records: &[u32]| {
             let mut sum = vec![0_i64; dimension];
@@ -200,6 +215,7 @@ impl<M: Model> Gate<M, Noised> {
         rules: PrivateRules,
     ) -> Result<Self, GateError> {
         rules.batches.check(shard.slots())?;
+        check_single(&*model, Some(&rules.clip))?;
         Self::open(node, model, shard, secret, rules)
     }
 
@@ -217,9 +233,8 @@ impl<M: Model> Gate<M, Noised> {
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
         let event = Event::sampled_gaussian(rate, z).map_err(LedgerError::from)?;
-        // A grid in proportion to the noise: rounding then hides the lattice of the drawn doubles at any z.
-        let grid = Grid::for_scale(query.scale(&clip) * z.max(1.0));
-        let sensitivity = query.sensitivity(&clip, grid.spacing());
+        let (grid, relative_error) = self.arithmetic(query.scale(&clip), z);
+        let sensitivity = query.sensitivity(&clip, grid.spacing(), relative_error);
         let receipt = self.rules.ledger.charge(event)?;
 
         let batch = self.batch(Sampling::Poisson, size, round);
@@ -245,6 +260,7 @@ impl<M: Model> Gate<M, Exposed> {
         if rules.sampling != Sampling::Full {
             rules.batches.check(shard.slots())?;
         }
+        check_single(&*model, rules.clip.as_ref())?;
         Self::open(node, model, shard, secret, rules)
     }
 
@@ -261,7 +277,7 @@ impl<M: Model> Gate<M, Exposed> {
         let batch = if whole { Vec::new() } else { self.batch(self.rules.sampling, size, round) };
         if let Some(clip) = self.rules.clip {
             let all: Vec<u32> = if whole { (0..self.shard.data().len() as u32).collect() } else { batch };
-            let grid = Grid::for_scale(query.scale(&clip));
+            let (grid, _) = self.arithmetic(query.scale(&clip), 0.0);
             let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
             return Ok(Answer { released: average(&sum, grid, size), diagnostics });
         }
@@ -320,6 +336,17 @@ fn sum_of_gradients<M: Model>(model: &M, x: &[f64], data: &M::Data, records: Rec
         sum
     };
     parts.into_iter().reduce(add).unwrap_or_default()
+}
+
+/// Refuses clipping norms at which single precision loses its digits, for a model that computes in it.
+fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateError> {
+    let Some(clip) = clip.filter(|_| model.engine().is_some()) else { return Ok(()) };
+    for (field, value) in [("gradient", clip.gradient()), ("difference", clip.difference())] {
+        if !single::CLIP_RANGE.contains(&value) {
+            return Err(GateError::SingleClip { field, value });
+        }
+    }
+    Ok(())
 }
 
 /// Steps on the grid divided by the public batch size.

@@ -6,6 +6,8 @@
 
 /// Steps of the grid in the sensitivity scale: between 2³¹ and 2³².
 const STEPS_LOG2: i32 = 32;
+/// The same where contributions are computed in single precision and added in 32 bits: between 2²⁴ and 2²⁵.
+const SINGLE_STEPS_LOG2: i32 = 25;
 
 /// A grid of spacing 2^k.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +19,16 @@ pub struct Grid {
 impl Grid {
     /// The grid for contributions of norm at most `scale` (positive, from 1e-100 to 1e100).
     pub(crate) fn for_scale(scale: f64) -> Self {
-        let exponent = scale.log2().ceil() as i32 - STEPS_LOG2;
+        Self::with_steps(scale, STEPS_LOG2)
+    }
+
+    /// The grid for such contributions in single precision.
+    pub(crate) fn for_single(scale: f64) -> Self {
+        Self::with_steps(scale, SINGLE_STEPS_LOG2)
+    }
+
+    fn with_steps(scale: f64, steps_log2: i32) -> Self {
+        let exponent = scale.log2().ceil() as i32 - steps_log2;
         Self { spacing: 2.0_f64.powi(exponent), inverse: 2.0_f64.powi(-exponent) }
     }
 

@@ -18,6 +18,7 @@
 pub mod answer;
 pub mod clip;
 mod contribution;
+pub mod engine;
 pub mod gate;
 pub mod grid;
 pub mod ledger;
@@ -29,12 +30,14 @@ pub mod query;
 pub mod released;
 pub mod sampling;
 pub mod shard;
+mod single;
 pub mod start;
 pub mod statement;
 pub mod streams;
 
 pub use answer::{Answer, Diagnostics, GateError};
 pub use clip::Clip;
+pub use engine::{Differentiator, Engine, PADDING, Piece, Worker};
 pub use gate::{Gate, OpenRules, PrivateRules};
 pub use ledger::{Ledger, LedgerError};
 pub use measure::Measurement;

@@ -3,6 +3,8 @@
 //! This is the trait to implement for a model of your own. `loss` and `gradient` are enough; the sums are
 //! there for models that can do a whole batch faster than one record at a time.
 
+use crate::engine::Engine;
+
 /// A node's records, by number. `Vec<R>` is one; [`Model::Data`] says which kind a model reads.
 pub trait Data: Send + Sync {
     /// How many records there are.
@@ -83,6 +85,20 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// How many of `records` the model predicts right; `None` where that has no meaning. Override it when a batch
+    /// can be done faster than record by record.
+    fn count_correct(&self, x: &[f64], data: &Self::Data, records: Records<'_>) -> Option<u64> {
+        let mut right = Some(0);
+        records.each(|r| right = right.zip(self.correct(x, data, r)).map(|(n, c)| n + u64::from(c)));
+        right
+    }
+
+    /// Gradients in single precision, streamed: for models whose gradients are too large to be passed around one
+    /// `f64` vector a record. The gate clips those instead of [`Model::gradient`]'s.
+    fn engine(&self) -> Option<&dyn Engine<Self::Data>> {
+        None
+    }
+
     /// Adds Σ ∇ℓ(x; record) to `sum`. Override it when a batch can be done faster than record by record.
     fn add_gradients(&self, x: &[f64], data: &Self::Data, records: Records<'_>, sum: &mut [f64]) {
         let mut gradient = vec![0.0; self.dimension()];
@@ -122,6 +138,12 @@ impl<D: Data> Model for Box<dyn Model<Data = D>> {
     }
     fn correct(&self, x: &[f64], data: &D, record: usize) -> Option<bool> {
         (**self).correct(x, data, record)
+    }
+    fn count_correct(&self, x: &[f64], data: &D, records: Records<'_>) -> Option<u64> {
+        (**self).count_correct(x, data, records)
+    }
+    fn engine(&self) -> Option<&dyn Engine<D>> {
+        (**self).engine()
     }
     fn add_gradients(&self, x: &[f64], data: &D, records: Records<'_>, sum: &mut [f64]) {
         (**self).add_gradients(x, data, records, sum);

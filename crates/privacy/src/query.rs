@@ -1,6 +1,6 @@
 //! What a method asks of its records in a round, and the sensitivity that follows from it.
 
-use crate::clip::{Clip, relative_error};
+use crate::clip::Clip;
 use crate::protection::Protection;
 use crate::released::Released;
 
@@ -75,9 +75,10 @@ impl<'a, P: Protection> Query<'a, P> {
     /// floating point adds while clipping and by rounding each of d coordinates by at most half a step.
     ///
     /// # Guarantee
-    /// Adding or removing one record moves the integer sum, times `grid`, by at most this in norm.
-    pub(crate) fn sensitivity(&self, clip: &Clip, grid: f64) -> f64 {
+    /// Adding or removing one record moves the integer sum, times `grid`, by at most this in norm, where computed
+    /// contributions exceed their bound by at most `relative_error`.
+    pub(crate) fn sensitivity(&self, clip: &Clip, grid: f64, relative_error: f64) -> f64 {
         let d = self.at.dimension();
-        self.scale(clip) * (1.0 + relative_error(d)) + grid * (d as f64).sqrt() / 2.0
+        self.scale(clip) * (1.0 + relative_error) + grid * (d as f64).sqrt() / 2.0
     }
 }

@@ -5,7 +5,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod data;
-mod kernels;
 pub mod models;
 pub mod network;
 

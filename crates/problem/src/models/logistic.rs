@@ -2,7 +2,7 @@
 
 use super::{ModelError, non_negative};
 use crate::data::Table;
-use crate::kernels;
+use prdo_kernels::linear as kernels;
 use prdo_privacy::{Model, Records};
 
 /// ℓ(x; a, y) = log(1 + exp(−y·aᵀx)) + ρ Σ_j x_j²/(1 + x_j²), labels y = ±1 (the paper's first experiment).

@@ -2,7 +2,7 @@
 
 use super::{ModelError, non_negative};
 use crate::data::Table;
-use crate::kernels;
+use prdo_kernels::linear as kernels;
 use prdo_privacy::Model;
 
 /// ℓ(x; a, y) = −log p_y + ρ/2·‖x‖², p = softmax of one score w_kᵀa + c_k a class. x holds, class after class,

@@ -1,11 +1,15 @@
-//! Small neural networks, described: which layers, of which shapes, with which parameters where in the flat
+//! Small neural networks: which layers, of which shapes, with which parameters where in the flat
 //! vector that the methods exchange.
 //!
-//! What never happens here: reading a record or computing a gradient. A [`Spec`] is plain data that is checked
-//! once, when it is made; everything that comes after can rely on it.
+//! A [`Spec`] is plain data that is checked once, when it is made; everything that comes after can rely on it.
+//! [`Network`] is the model of a spec, and `engine` what computes its gradients.
+//!
+//! What never happens here: sampling, clipping or noise.
 
+mod engine;
 mod error;
 mod layer;
+mod model;
 mod named;
 mod shape;
 mod spec;
@@ -13,8 +17,10 @@ mod start;
 mod tensor;
 mod text;
 
+pub use engine::Normalisation;
 pub use error::{Fault, Problem, SpecError};
 pub use layer::Layer;
+pub use model::Network;
 pub use named::NAMES;
 pub use shape::Shape;
 pub use spec::{MOST_PARAMETERS, MOST_VALUES, Spec};

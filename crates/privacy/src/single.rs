@@ -1,0 +1,277 @@
+//! The clipped sum of a batch whose gradients come from a single-precision [`Engine`].
+
+use crate::answer::Diagnostics;
+use crate::clip::{self, Clip};
+use crate::engine::{Engine, PADDING, Piece, Worker};
+use crate::grid::Grid;
+use crate::protection::Protection;
+use crate::query::Query;
+use prdo_kernels::clip as kernel;
+use prdo_kernels::{LANES, Level};
+use rayon::prelude::*;
+
+/// How much the norm of a computed contribution may exceed its bound, relative: the sum of squares, a difference
+/// and two products rounded once each, and the factor rounded to single precision. Generously.
+pub(crate) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
+
+/// Clipping norms between which no factor overflows or loses digits in single precision.
+pub(crate) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-20..=1e20;
+
+/// Records whose contributions of at most 2²⁵ steps a coordinate still fit in 32 bits.
+const RECORDS_PER_FLUSH: usize = 63;
+
+/// Exact sum, on the grid, of the batch's clipped contributions, in the order of the model's parameters.
+pub(crate) fn clipped_sum<D: Sync, P: Protection>(
+    engine: &dyn Engine<D>,
+    data: &D,
+    query: &Query<'_, P>,
+    rules: (&Clip, Grid),
+    batch: &[u32],
+) -> (Vec<i64>, Diagnostics) {
+    let mut points = vec![query.at.as_slice()];
+    points.extend(query.difference.map(|d| d.previous.as_slice()));
+    let ready = engine.prepare(&points);
+    let coordinates = engine.order().len();
+    let part = |records: &[u32]| {
+        let mut sum = Sum::new(query, rules, coordinates);
+        let mut worker = ready.worker();
+        let group = worker.group().max(1);
+        for records in records.chunks(group) {
+            sum.make_room(records.len());
+            worker.load(data, records);
+            sum.add(&mut *worker, records.len());
+        }
+        sum.finish()
+    };
+    let chunk = batch.len().div_ceil(rayon::current_num_threads()).max(1);
+    let empty = || (vec![0_i64; coordinates], Diagnostics::default());
+    let join = |(mut sum, mut counts): (Vec<i64>, Diagnostics), (other, more): (Vec<i64>, Diagnostics)| {
+        sum.iter_mut().zip(&other).for_each(|(s, o)| *s += o);
+        counts.add(&more);
+        (sum, counts)
+    };
+    let (sum, counts) = batch.par_chunks(chunk).map(part).reduce_with(join).unwrap_or_else(empty);
+    let mut ordered = vec![0; query.at.dimension()];
+    for (steps, parameter) in sum.into_iter().zip(engine.order()) {
+        if let Some(slot) = ordered.get_mut(*parameter as usize).filter(|_| *parameter != PADDING) {
+            *slot = steps;
+        }
+    }
+    (ordered, counts)
+}
+
+/// What a record's gradient, and its difference, are multiplied by, in steps of the grid; `None`: it is left out.
+type Factors = Option<(f32, Option<f32>)>;
+
+/// A growing sum of clipped contributions.
+struct Sum<'a, P: Protection> {
+    query: &'a Query<'a, P>,
+    clip: &'a Clip,
+    grid: Grid,
+    level: Level,
+    /// The last few records, in 32 bits: half the memory traffic of 64.
+    recent: Vec<i32>,
+    records: usize,
+    total: Vec<i64>,
+    counts: Diagnostics,
+}
+
+impl<'a, P: Protection> Sum<'a, P> {
+    fn new(query: &'a Query<'a, P>, (clip, grid): (&'a Clip, Grid), coordinates: usize) -> Self {
+        Self {
+            query,
+            clip,
+            grid,
+            level: Level::best(),
+            recent: vec![0; coordinates],
+            records: 0,
+            total: Vec::new(),
+            counts: Diagnostics::default(),
+        }
+    }
+
+    /// Flushes the 32-bit sum if `records` more might overflow it.
+    fn make_room(&mut self, records: usize) {
+        if self.records + records > RECORDS_PER_FLUSH {
+            self.flush();
+        }
+        self.records += records;
+    }
+
+    fn flush(&mut self) {
+        self.total.resize(self.recent.len(), 0);
+        for (t, r) in self.total.iter_mut().zip(&mut self.recent) {
+            *t += i64::from(std::mem::take(r));
+        }
+        self.records = 0;
+    }
+
+    fn finish(mut self) -> (Vec<i64>, Diagnostics) {
+        self.flush();
+        (self.total, self.counts)
+    }
+
+    /// Adds the `count` records that `worker` has loaded.
+    fn add<D>(&mut self, worker: &mut dyn Worker<D>, count: usize) {
+        let mut factors = Vec::with_capacity(count);
+        for which in 0..count {
+            worker.differentiate(which);
+            let found = self.factors(&*worker, which);
+            if let Some(found) = found {
+                self.add_dense(&*worker, which, found);
+            }
+            factors.push(found);
+        }
+        self.add_outer(&*worker, &factors);
+    }
+
+    /// Clips: the norms of the gradient and of the difference, and what follows from them.
+    fn factors<D>(&mut self, worker: &dyn Worker<D>, which: usize) -> Factors {
+        self.counts.records += 1;
+        self.counts.evaluations += self.query.evaluations();
+        let squares = |point| (0..worker.pieces()).map(|n| self.squares(worker.piece(point, which, n))).sum();
+        let norm = norm_from(squares(0));
+        let per_step = 1.0 / self.grid.spacing();
+        let factor = |weight, norm, bound| (clip::factor(weight, norm, bound) * per_step) as f32;
+        let gradient = factor(self.query.gradient_weight, norm, self.clip.gradient());
+        let Some(term) = self.query.difference else {
+            if !norm.is_finite() {
+                self.counts.non_finite += 1;
+                return None;
+            }
+            self.counts.clipped_gradients += u64::from(norm > self.clip.gradient());
+            return Some((gradient, None));
+        };
+        let (mut squares, mut slack) = (0.0, 0.0);
+        for n in 0..worker.pieces() {
+            let pieces = [worker.piece(0, which, n), worker.piece(1, which, n)];
+            let (of_piece, error) = self.squared_difference(pieces);
+            squares += of_piece;
+            slack += error;
+        }
+        let difference_norm = norm_from(squares) + slack;
+        if !(norm.is_finite() && difference_norm.is_finite()) {
+            self.counts.non_finite += 1;
+            return None;
+        }
+        self.counts.differences += 1;
+        self.counts.clipped_gradients += u64::from(norm > self.clip.gradient());
+        self.counts.clipped_differences += u64::from(difference_norm > self.clip.difference());
+        Some((gradient, Some(factor(term.weight, difference_norm, self.clip.difference()))))
+    }
+
+    /// ‖piece‖².
+    fn squares(&self, piece: Piece<'_>) -> f64 {
+        match piece {
+            Piece::Dense(values) => kernel::sum_of_squares(self.level, values),
+            Piece::Outer { rows, columns } => dot(rows, rows) * dot(columns, columns),
+        }
+    }
+
+    /// ‖first − second‖², and what the norm of the computed difference may exceed its root by.
+    ///
+    /// For outer products r₁⊗c₁ − r₂⊗c₂ = Δr⊗c₁ + r₂⊗Δc: small numbers from small numbers. Where the two terms
+    /// cancel, rounding counts relative to the terms and not to what is left, and is added on top.
+    fn squared_difference(&self, pieces: [Piece<'_>; 2]) -> (f64, f64) {
+        match pieces {
+            [Piece::Outer { rows: r1, columns: c1 }, Piece::Outer { rows: r2, columns: c2 }] => {
+                let (dr, dc) = (difference(r1, r2), difference(c1, c2));
+                let (along, across) = (dot(&dr, &dr) * dot(c1, c1), dot(r2, r2) * dot(&dc, &dc));
+                let both = along + 2.0 * dot(&dr, r2) * dot(c1, &dc) + across;
+                (both.max(0.0), (along.sqrt() + across.sqrt()) * 4.0 * f64::from(f32::EPSILON))
+            }
+            [Piece::Dense(a), Piece::Dense(b)] => (kernel::sum_of_squared_differences(self.level, a, b), 0.0),
+            // An engine whose pieces differ from point to point: nothing of it may be added.
+            _ => (f64::NAN, 0.0),
+        }
+    }
+
+    fn add_dense<D>(
+        &mut self,
+        worker: &dyn Worker<D>,
+        which: usize,
+        (gradient, difference): (f32, Option<f32>),
+    ) {
+        let mut at = 0;
+        for n in 0..worker.pieces() {
+            let piece = worker.piece(0, which, n);
+            let len = piece.len();
+            if let Piece::Dense(first) = piece {
+                let sum = &mut self.recent[at..at + len];
+                match difference.map(|factor| (factor, worker.piece(1, which, n))) {
+                    Some((factor, Piece::Dense(second))) => {
+                        kernel::add_difference(self.level, sum, gradient, factor, first, second);
+                    }
+                    _ => kernel::add(self.level, sum, gradient, first),
+                }
+            }
+            at += len;
+        }
+    }
+
+    /// The outer products of all loaded records at once: the sum is read and written once for all of them.
+    fn add_outer<D>(&mut self, worker: &dyn Worker<D>, factors: &[Factors]) {
+        let mut at = 0;
+        for n in 0..worker.pieces() {
+            let len = worker.piece(0, 0, n).len();
+            let terms = factors.iter().enumerate().filter_map(|(which, factors)| {
+                let (gradient, difference) = (*factors)?;
+                let second = difference.map(|factor| (factor, worker.piece(1, which, n)));
+                Term::new(gradient, worker.piece(0, which, n), second)
+            });
+            let terms: Vec<Term<'_>> = terms.collect();
+            let outers: Vec<kernel::Outer<'_>> = terms.iter().map(Term::outer).collect();
+            kernel::add_outers(self.level, &mut self.recent[at..at + len], &outers);
+            at += len;
+        }
+    }
+}
+
+/// One record's outer product, scaled: along⊗columns + across⊗Δcolumns.
+struct Term<'a> {
+    along: Vec<f32>,
+    columns: &'a [f32],
+    across: Option<(Vec<f32>, Vec<f32>)>,
+}
+
+impl<'a> Term<'a> {
+    /// `gradient`·first + factor·(first − second); `None` for dense pieces.
+    fn new(gradient: f32, first: Piece<'a>, second: Option<(f32, Piece<'a>)>) -> Option<Self> {
+        let Piece::Outer { rows: r1, columns: c1 } = first else { return None };
+        let Some((factor, Piece::Outer { rows: r2, columns: c2 })) = second else {
+            return Some(Self {
+                along: r1.iter().map(|r| gradient * r).collect(),
+                columns: c1,
+                across: None,
+            });
+        };
+        let along = r1.iter().zip(r2).map(|(r1, r2)| gradient * r1 + factor * (r1 - r2)).collect();
+        let across = (r2.iter().map(|r| factor * r).collect(), difference(c1, c2));
+        Some(Self { along, columns: c1, across: Some(across) })
+    }
+
+    fn outer(&self) -> kernel::Outer<'_> {
+        let across = self.across.as_ref().map(|(rows, columns)| (rows.as_slice(), columns.as_slice()));
+        kernel::Outer { along: &self.along, columns: self.columns, across }
+    }
+}
+
+/// The norm behind a sum of squares, a little more than it: squares below 1e-38 vanish in single precision.
+fn norm_from(squares: f64) -> f64 {
+    squares.sqrt() + 1e-15
+}
+
+/// aᵀb in double precision, in sixteen running sums.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+        for ((s, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *s += f64::from(*a) * f64::from(*b);
+        }
+    }
+    sums.iter().sum()
+}
+
+fn difference(a: &[f32], b: &[f32]) -> Vec<f32> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}

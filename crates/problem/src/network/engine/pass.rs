@@ -1,0 +1,264 @@
+//! Forward and backward through all steps for a few records at once, and one record's gradient.
+
+use super::image::Image;
+use super::plan::{Op, Plan, Step};
+use super::weights::Weights;
+use super::{direct, norm, pooling};
+use prdo_kernels::activation::{self, Activation};
+use prdo_kernels::winograd::{self, Finish, Geometry};
+use prdo_kernels::{LANES, Level, Memory, Records, dense};
+
+/// The memory of a few records at one point, and what is done in it.
+pub(super) struct Pass<'a> {
+    plan: &'a Plan,
+    level: Level,
+    weights: &'a [Weights],
+    memory: Memory,
+    scratch: Memory,
+}
+
+impl<'a> Pass<'a> {
+    pub fn new(plan: &'a Plan, level: Level, weights: &'a [Weights], group: usize) -> Self {
+        let scratch = plan.steps.iter().map(|step| match &step.op {
+            Op::Winograd { geometry, .. } => geometry.scratch(group).max(turned(geometry).scratch(group)),
+            _ => 0,
+        });
+        let scratch = Memory::zeros(scratch.max().unwrap_or(0));
+        Self { plan, level, weights, memory: Memory::zeros(plan.memory * group), scratch }
+    }
+
+    /// A record's memory.
+    pub fn record(&self, which: usize) -> &[f32] {
+        &self.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
+    }
+
+    pub fn record_mut(&mut self, which: usize) -> &mut [f32] {
+        &mut self.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
+    }
+
+    /// Outputs of every step for the first `count` records, whose inputs are in place.
+    pub fn forward(&mut self, count: usize) {
+        for (step, weights) in self.plan.steps.iter().zip(self.weights) {
+            self.forward_step(step, weights, count);
+        }
+    }
+
+    fn forward_step(&mut self, step: &Step, weights: &Weights, count: usize) {
+        let records = Records { stride: self.plan.memory, count };
+        let (level, input, output) = (self.level, &step.input, &step.output);
+        match (&step.op, weights) {
+            (Op::Winograd { geometry, pool }, Weights::Conv { forward, bias, .. }) => {
+                let finish = Finish {
+                    bias: Some(bias),
+                    pool: pool.map(|p| p.places),
+                    activation: step.activation,
+                    halo: output.halo,
+                };
+                let (memory, scratch) = (&mut self.memory[..], &mut self.scratch[..]);
+                let (from, to) = (input.offset, output.offset);
+                winograd::convolve(level, geometry, memory, records, from, to, forward, finish, scratch);
+                return;
+            }
+            (Op::Dense { width, .. }, Weights::Dense { weights, bias }) => {
+                let (from, to) = (input.offset, output.offset);
+                dense::forward(level, weights, bias, *width, &mut self.memory, records, from, to);
+            }
+            _ => (0..count).for_each(|r| one_forward(level, step, weights, self.record_mut(r))),
+        }
+        if step.activation != Activation::None {
+            for r in 0..count {
+                activation::apply(level, step.activation, &mut self.record_mut(r)[output.range()]);
+            }
+        }
+    }
+
+    /// Gradients with respect to every step's output before its activation, where the last one's is in place.
+    pub fn backward(&mut self, count: usize) {
+        let steps = &self.plan.steps;
+        for number in (0..steps.len()).rev() {
+            let step = &steps[number];
+            if step.activation != Activation::None {
+                (0..count).for_each(|r| differentiate(self.level, step, self.record_mut(r)));
+            }
+            if number > 0 {
+                self.backward_step(step, &self.weights[number], &steps[number - 1].gradient, count);
+            }
+        }
+    }
+
+    fn backward_step(&mut self, step: &Step, weights: &Weights, to: &Image, count: usize) {
+        let records = Records { stride: self.plan.memory, count };
+        let level = self.level;
+        match (&step.op, weights) {
+            (Op::Winograd { geometry, pool }, Weights::Conv { backward, .. }) => {
+                let from = match pool {
+                    Some(pool) => {
+                        (0..count).for_each(|r| spread(level, geometry, step, pool, self.record_mut(r)));
+                        pool.spread.offset
+                    }
+                    None => step.gradient.offset,
+                };
+                let finish = Finish { bias: None, pool: None, activation: Activation::None, halo: to.halo };
+                let (g, memory) = (turned(geometry), &mut self.memory[..]);
+                winograd::convolve(
+                    level,
+                    &g,
+                    memory,
+                    records,
+                    from,
+                    to.offset,
+                    backward,
+                    finish,
+                    &mut self.scratch,
+                );
+            }
+            (Op::Dense { width, .. }, Weights::Dense { weights, .. }) => {
+                self.dense_backward(step, weights, *width, to, records);
+            }
+            _ => (0..count).for_each(|r| one_backward(level, step, weights, to, self.record_mut(r))),
+        }
+    }
+
+    /// A fully connected layer gives a vector; the image before it may have a halo, which a vector has not.
+    fn dense_backward(&mut self, step: &Step, weights: &Memory, width: usize, to: &Image, records: Records) {
+        let from = step.gradient.offset;
+        if to.halo == 0 {
+            dense::backward(self.level, weights, width, &mut self.memory, records, from, to.offset);
+            return;
+        }
+        // The input's own memory is free by now but still needed for the weight gradient: use the scratch memory.
+        let mut flat = Memory::zeros(step.gradient.len() + width);
+        for r in 0..records.count {
+            let record = self.record_mut(r);
+            flat[..step.gradient.len()].copy_from_slice(&record[step.gradient.range()]);
+            let one = Records { stride: flat.len(), count: 1 };
+            let at = step.gradient.len();
+            dense::backward(self.level, weights, width, &mut flat, one, 0, at);
+            let record = self.record_mut(r);
+            for (row, values) in to.rows().zip(flat[at..].chunks_exact(to.width * LANES)) {
+                record[row].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// The dense pieces of one record's gradient.
+    pub fn gradient(&mut self, which: usize, gradient: &mut [f32]) {
+        let Self { plan, level, memory, scratch, .. } = self;
+        let record = &memory[which * plan.memory..(which + 1) * plan.memory];
+        for step in &plan.steps {
+            let len = |role: usize| step.coordinates[role].len();
+            match &step.op {
+                Op::Winograd { geometry, pool } => {
+                    let out = &mut gradient[step.dense[0]..step.dense[0] + len(0)];
+                    let (x, dy) = (&record[step.input.range()], &record[step.gradient.range()]);
+                    match pool {
+                        Some(pool) => {
+                            let places = &record[pool.places..pool.places + step.gradient.len()];
+                            winograd::pooled_weight_gradient(*level, geometry, x, dy, places, out);
+                        }
+                        None => winograd::weight_gradient(*level, geometry, x, dy, out, scratch),
+                    }
+                }
+                Op::Direct { tables, .. } => {
+                    let out = &mut gradient[step.dense[0]..step.dense[0] + len(0)];
+                    direct::weight_gradient(*level, step, tables, record, out);
+                }
+                Op::GroupNorm { groups, statistics } => {
+                    let (scale, shift) = gradient[step.dense[0]..].split_at_mut(len(0));
+                    let images = (&step.input, &step.gradient);
+                    let parameters = (scale, &mut shift[..len(1)]);
+                    norm::parameter_gradients(images, (*groups, *statistics), record, parameters);
+                }
+                _ => {}
+            }
+            if matches!(step.op, Op::Winograd { .. } | Op::Direct { .. }) {
+                sum_pixels(&step.gradient, record, &mut gradient[step.dense[1]..step.dense[1] + len(1)]);
+            }
+        }
+    }
+}
+
+/// The convolution that takes a gradient back.
+fn turned(g: &Geometry) -> Geometry {
+    Geometry { inputs: g.outputs, outputs: g.inputs, ..*g }
+}
+
+fn spread(level: Level, g: &Geometry, step: &Step, pool: &super::plan::Pooled, record: &mut [f32]) {
+    let (places, plane) = (pool.places..pool.places + step.gradient.len(), pool.spread.range());
+    // The three stretches were handed out one after another: gradient, then places, then the spread plane.
+    let (before, plane_on) = record.split_at_mut(plane.start);
+    let plane = &mut plane_on[..plane.end - plane.start];
+    winograd::unpool(level, g, &before[step.gradient.range()], &before[places], plane);
+}
+
+fn one_forward(level: Level, step: &Step, weights: &Weights, memory: &mut [f32]) {
+    let (input, output) = (&step.input, &step.output);
+    match (&step.op, weights) {
+        (Op::Direct { tables, .. }, Weights::Conv { forward, bias, .. }) => {
+            direct::forward(level, step, tables, forward, bias, memory);
+        }
+        (Op::MaxPool { size, stride, places }, _) => {
+            pooling::max_forward(input, output, (*size, *stride), *places, memory);
+        }
+        (Op::AveragePool { size, stride }, _) => {
+            pooling::average_forward(input, output, (*size, *stride), memory)
+        }
+        (Op::GroupNorm { groups, statistics }, Weights::Norm { scale, shift }) => {
+            norm::forward((input, output), (*groups, *statistics), (scale, shift), memory);
+        }
+        _ => copy(input, output, memory),
+    }
+}
+
+fn one_backward(level: Level, step: &Step, weights: &Weights, to: &Image, memory: &mut [f32]) {
+    match (&step.op, weights) {
+        (Op::Direct { tables, .. }, Weights::Conv { backward, .. }) => {
+            direct::backward(level, step, tables, backward, to, memory);
+        }
+        (Op::MaxPool { places, .. }, _) => {
+            pooling::max_backward(&step.input, &step.gradient, to, *places, memory);
+        }
+        (Op::AveragePool { size, stride }, _) => {
+            pooling::average_backward(&step.gradient, to, (*size, *stride), memory);
+        }
+        (Op::GroupNorm { groups, statistics }, Weights::Norm { scale, .. }) => {
+            let images = (&step.input, &step.gradient, to);
+            norm::backward(images, (*groups, *statistics), scale, memory);
+        }
+        _ => copy(&step.gradient, to, memory),
+    }
+}
+
+/// Multiplies a step's gradient by the derivative of its activation.
+fn differentiate(level: Level, step: &Step, memory: &mut [f32]) {
+    let (output, gradient) = (&step.output, &step.gradient);
+    if output.halo == gradient.halo {
+        let (values, gradient) = super::image::two(memory, output.range(), gradient.range());
+        activation::differentiate(level, step.activation, values, gradient);
+        return;
+    }
+    for (from, to) in output.rows().zip(gradient.rows()) {
+        let (values, gradient) = super::image::two(memory, from, to);
+        activation::differentiate(level, step.activation, values, gradient);
+    }
+}
+
+fn copy(from: &Image, to: &Image, memory: &mut [f32]) {
+    for (from, to) in from.rows().zip(to.rows()) {
+        memory.copy_within(from, to.start);
+    }
+}
+
+/// Σ over pixels of each channel: the gradient of a bias.
+fn sum_pixels(image: &Image, memory: &[f32], out: &mut [f32]) {
+    out.fill(0.0);
+    let rows_of_plane = image.height;
+    for (n, row) in image.rows().enumerate() {
+        let sums = &mut out[n / rows_of_plane * LANES..][..LANES];
+        let mut of_row = [0.0_f32; LANES];
+        for pixel in memory[row].chunks_exact(LANES) {
+            of_row.iter_mut().zip(pixel).for_each(|(s, v)| *s += v);
+        }
+        sums.iter_mut().zip(of_row).for_each(|(s, v)| *s += v);
+    }
+}

@@ -1,0 +1,112 @@
+//! Parameters in the forms that kernels read, made once for each point.
+
+use super::image::Image;
+use super::plan::{Op, Plan, Step, columns};
+use prdo_kernels::winograd::{Geometry, TAPS, transform_weights};
+use prdo_kernels::{LANES, Memory};
+
+/// One step's parameters.
+pub(super) enum Weights {
+    /// Of a convolution, for its outputs and for the gradient of its inputs.
+    Conv { forward: Memory, backward: Memory, bias: Memory },
+    /// Of a fully connected layer.
+    Dense { weights: Memory, bias: Memory },
+    /// Of a normalisation.
+    Norm { scale: Memory, shift: Memory },
+    /// A step without parameters.
+    None,
+}
+
+/// The parameters of every step at the point `x`.
+pub(super) fn weights(plan: &Plan, x: &[f64]) -> Vec<Weights> {
+    plan.steps.iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
+}
+
+fn of_step(step: &Step, first: bool, x: &[f64]) -> Weights {
+    let Some([weight, bias]) = step.tensors else { return Weights::None };
+    let (weight, bias) = (&x[weight..], padded(&x[bias..bias + step.output.channels]));
+    let (inputs, outputs) = (step.input.channels, step.output.channels);
+    match &step.op {
+        Op::Winograd { geometry, .. } => {
+            let (forward, backward) = winograd(geometry, weight, inputs, outputs);
+            Weights::Conv { forward, backward, bias }
+        }
+        Op::Direct { kernel, .. } => {
+            let taps = kernel * kernel;
+            let at = |o: usize, i: usize, t: usize| weight[(o * inputs + i) * taps + t] as f32;
+            // [output block][input][tap][16], and [input block][output][tap, turned round][16].
+            let forward = lanes(outputs, inputs, taps, |o, i, t| at(o, i, t));
+            let backward = if first {
+                Memory::zeros(0)
+            } else {
+                lanes(inputs, outputs, taps, |i, o, t| at(o, i, taps - 1 - t))
+            };
+            Weights::Conv { forward, backward, bias }
+        }
+        Op::Dense { width, outputs } => {
+            let mut weights = Memory::zeros(width * outputs);
+            let columns = columns(&Image { offset: 0, ..step.input });
+            let inputs = step.input.channels * step.input.height * step.input.width;
+            for (row, from) in weights.chunks_exact_mut(*width).zip(weight.chunks_exact(inputs)) {
+                for (w, column) in row.iter_mut().zip(&columns) {
+                    *w = column.map_or(0.0, |c| from[c] as f32);
+                }
+            }
+            // One bias an output: the kernel counts outputs by them.
+            let mut exact = Memory::zeros(*outputs);
+            exact.copy_from_slice(&bias[..*outputs]);
+            Weights::Dense { weights, bias: exact }
+        }
+        _ => Weights::Norm { scale: padded(&weight[..inputs]), shift: bias },
+    }
+}
+
+fn padded(values: &[f64]) -> Memory {
+    let mut memory = Memory::zeros(values.len().next_multiple_of(LANES));
+    memory.iter_mut().zip(values).for_each(|(m, v)| *m = *v as f32);
+    memory
+}
+
+/// value(a, b, t) as `[block of a][b][t][16]`.
+fn lanes(a: usize, b: usize, taps: usize, value: impl Fn(usize, usize, usize) -> f32) -> Memory {
+    let mut memory = Memory::zeros(a.div_ceil(LANES) * b * taps * LANES);
+    for (n, line) in memory.chunks_exact_mut(LANES).enumerate() {
+        let (block, b, t) = (n / taps / b, n / taps % b, n % taps);
+        for (lane, slot) in line.iter_mut().enumerate().take(a - block * LANES) {
+            *slot = value(block * LANES + lane, b, t);
+        }
+    }
+    memory
+}
+
+/// Transformed weights of a convolution, and of the one that takes its outputs' gradient to its inputs'.
+fn winograd(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> (Memory, Memory) {
+    let (mut forward, mut backward) = (Memory::zeros(g.weights()), Memory::zeros(g.weights()));
+    let sixteen = |block: usize, count: usize| (0..LANES).take(count.saturating_sub(block * LANES));
+    transform_weights(
+        g,
+        |block, i| {
+            let mut lanes = [[0.0; LANES]; TAPS];
+            for k in sixteen(block, outputs).filter(|_| i < inputs) {
+                let from = &weight[((block * LANES + k) * inputs + i) * TAPS..][..TAPS];
+                (0..TAPS).for_each(|t| lanes[t][k] = from[t] as f32);
+            }
+            lanes
+        },
+        &mut forward,
+    );
+    let turned = Geometry { inputs: g.outputs, outputs: g.inputs, ..*g };
+    transform_weights(
+        &turned,
+        |block, o| {
+            let mut lanes = [[0.0; LANES]; TAPS];
+            for k in sixteen(block, inputs).filter(|_| o < outputs) {
+                let from = &weight[(o * inputs + block * LANES + k) * TAPS..][..TAPS];
+                (0..TAPS).for_each(|t| lanes[t][k] = from[TAPS - 1 - t] as f32);
+            }
+            lanes
+        },
+        &mut backward,
+    );
+    (forward, backward)
+}
