@@ -6,9 +6,9 @@
 pub struct Row {
     /// How many updates were done.
     pub round: u32,
-    /// f(x̄).
+    /// f(x̄); of the first records of each node only where the run says so ([`crate::Simulation::measure_on`]).
     pub loss: f64,
-    /// ‖∇f(x̄)‖.
+    /// ‖∇f(x̄)‖, of the same records as the loss.
     pub grad_norm: f64,
     /// (1/n)·Σ‖x_i − x̄‖².
     pub consensus_error: f64,

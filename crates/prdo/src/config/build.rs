@@ -125,6 +125,9 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     if let Some(held_out) = held_out {
         run = run.held_out(held_out);
     }
+    if let Some(records) = document.integer("metrics.records") {
+        run = run.measure_on(records as usize);
+    }
     let privacy = privacy(document, least, &mut warnings)?;
     let batch = batch(document, least, privacy.is_some())?;
     run = run.batch(batch.1, batch.2).first_batch(batch.0);

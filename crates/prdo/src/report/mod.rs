@@ -14,7 +14,7 @@ pub use groups::{Group, Spread};
 pub use network::network_figure;
 pub use page::{Page, escape, table};
 pub use privacy::{Kind, Statement, statement};
-pub use style::method_style;
+pub use style::{measured_note, method_style};
 
 use std::path::Path;
 
