@@ -132,9 +132,9 @@ impl Group {
             TableNoise::Accountant => "noise multipliers from prdo's accountant",
             TableNoise::Paper => "the paper's noise multipliers",
         };
-        let note = self.note().map_or(String::new(), |note| format!(" {}.", capitalised(&note)));
+        let note = self.note().map_or(String::new(), |note| format!("; {note}"));
         format!(
-            "Test accuracy (%) of the average model, mean over rounds {}; δ = {DELTA:e}, {noise}.{note}",
+            "Test accuracy (%) of the average model, mean over rounds {}; δ = {DELTA:e}, {noise}{note}.",
             rounds.join(", ")
         )
     }
@@ -298,14 +298,6 @@ pub fn thousands(number: u32) -> String {
         text.push(digit);
     }
     text
-}
-
-/// The first letter as a capital, if it is more than a symbol (z stays z).
-fn capitalised(text: &str) -> String {
-    match text.split_once(' ') {
-        Some((word, rest)) if word == "a" => format!("A {rest}"),
-        _ => text.to_string(),
-    }
 }
 
 #[cfg(test)]
