@@ -37,7 +37,8 @@ impl Progress {
         let template = format!("{{bar:28}} {{pos}}/{{len}} {unit}  {{rate}}  {{eta}} left  {{msg}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {
             let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-                let _ = write!(text, "{:.0}/s", state.per_sec());
+                let rate = state.per_sec();
+                let _ = if rate < 10.0 { write!(text, "{rate:.2}/s") } else { write!(text, "{rate:.0}/s") };
             };
             bar.set_style(style.with_key("rate", rate).progress_chars("━╸ "));
         }

@@ -124,7 +124,7 @@ fn record(out: &Path, deal: &Deal, cell: Cell) -> Result<(), Failure> {
     let mut results = Results::read(out)?;
     results.keep_deal(deal.clone());
     results.put(cell);
-    folder.write(FILE, format!("{:#}\n", results.to_json()).as_bytes())?;
+    folder.write(FILE, results.to_text().as_bytes())?;
     Ok(())
 }
 

@@ -274,11 +274,16 @@ impl Results {
         Ok(results)
     }
 
-    /// The file's text.
-    pub fn to_json(&self) -> Json {
-        let cells: Vec<Json> = self.cells.iter().map(Cell::to_json).collect();
-        let deals: Vec<Json> = self.deals.iter().map(Deal::to_json).collect();
-        json!({"format": FORMAT, "cells": cells, "partitions": deals})
+    /// The file's text: JSON with a line for each cell, so that a new one is one new line.
+    pub fn to_text(&self) -> String {
+        let lines =
+            |list: Vec<Json>| list.iter().map(|one| format!("\n    {one}")).collect::<Vec<_>>().join(",");
+        let cells = lines(self.cells.iter().map(Cell::to_json).collect());
+        let deals = lines(self.deals.iter().map(Deal::to_json).collect());
+        let format = json!(FORMAT);
+        format!(
+            "{{\n  \"format\": {format},\n  \"cells\": [{cells}\n  ],\n  \"partitions\": [{deals}\n  ]\n}}\n"
+        )
     }
 
     /// What is known of a cell.
@@ -349,13 +354,18 @@ mod tests {
         Results { cells: cells.to_vec(), deals: vec![deal] }
     }
 
+    fn json_of(results: &Results) -> Json {
+        serde_json::from_str(&results.to_text()).unwrap()
+    }
+
     #[test]
     fn what_is_written_is_read_back_to_the_bit() {
         for done in [0, 40, 500] {
             let results = file(&[cell(done)]);
-            let text = results.to_json().to_string();
-            assert_eq!(Results::from_json(&serde_json::from_str(&text).unwrap()).unwrap(), results);
+            assert_eq!(Results::from_json(&json_of(&results)).unwrap(), results);
         }
+        let empty = Results::default();
+        assert_eq!(Results::from_json(&json_of(&empty)).unwrap(), empty);
     }
 
     #[test]
@@ -371,7 +381,7 @@ mod tests {
 
     #[test]
     fn every_change_that_makes_no_sense_is_refused() {
-        let good = file(&[cell(500)]).to_json();
+        let good = json_of(&file(&[cell(500)]));
         let wrong: [(&str, Json, &str); 14] = [
             ("/format", json!("other"), "format"),
             ("/cells", json!(3), "cells is not a list"),
@@ -397,7 +407,7 @@ mod tests {
         let mut unknown = good.clone();
         unknown["cells"][0]["extra"] = json!(1);
         assert!(Results::from_json(&unknown).unwrap_err().contains("extra"));
-        let twice = file(&[cell(500), cell(40)]).to_json();
+        let twice = json_of(&file(&[cell(500), cell(40)]));
         assert!(Results::from_json(&twice).unwrap_err().contains("twice"));
     }
 }

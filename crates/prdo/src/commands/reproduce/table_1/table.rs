@@ -235,3 +235,92 @@ pub fn csv(results: &Results) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::setting::Key;
+    use super::*;
+    use crate::cli::{Cli, Command, Experiment};
+    use clap::Parser;
+
+    fn plan(options: &str) -> Plan {
+        let typed = format!("prdo reproduce table-1 {options}");
+        match Cli::try_parse_from(typed.split_whitespace()).unwrap().command {
+            Command::Reproduce(Experiment::Table1(args)) => Plan::new(&args).unwrap(),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    /// A cell whose accuracy is 0.481 from the first round to `done`.
+    fn cell(key: Key, done: u32) -> Cell {
+        Cell {
+            key,
+            noise_multiplier: 1.5,
+            epsilon_proven: 8.0,
+            rounds_done: done,
+            finished: done == key.group.rounds,
+            seconds: 1.0,
+            curve: (0..=done / 250).map(|k| (250 * k, 0.481)).collect(),
+        }
+    }
+
+    #[test]
+    fn the_papers_table_is_whole_and_what_is_missing_is_shown() {
+        let plan = plan("--methods prdo --epsilon 8");
+        let mut results = Results::default();
+        let mut key = plan.cells()[0];
+        results.put(cell(key, 3250));
+        key.method = Method::Ed;
+        results.put(cell(key, 9500));
+        let tables = Table::all(&results, &plan);
+        let (head, rows) = tables[0].rows();
+        assert_eq!(head[1..3], ["ε = 4", "paper, ε = 4"]);
+        assert_eq!(rows[0][5..], ["3,250 of 9,500 rounds: 48.1 so far", "54.424"]);
+        assert_eq!(rows[1][3..], ["not run yet", "54.084", "48.100", "54.186"]);
+        assert_eq!(rows[4][..3], ["DP-DSGD", "not run yet", "47.834"]);
+        assert!(tables[0].verdict().is_empty(), "nobody is ahead of those who have not run");
+        let latex = latex_tables(&tables);
+        assert!(
+            latex.contains("DP-ED & not run yet (52.964) & not run yet (54.084) & 48.100 (54.186)"),
+            "{latex}"
+        );
+        assert!(
+            markdown(&tables, &plan.command())
+                .contains("`prdo reproduce table-1 --methods prdo --epsilon 8`")
+        );
+    }
+
+    #[test]
+    fn the_verdict_compares_the_same_seeds_only() {
+        let plan = plan("--methods prdo,ed --epsilon 8 --seeds 1,2 --rounds 1000");
+        let mut results = Results::default();
+        for (k, key) in plan.cells().iter().enumerate().take(3) {
+            let curve = (0..=50).map(|n| (20 * n, 0.5 + 0.01 * k as f64)).collect();
+            results.put(Cell { curve, ..cell(*key, 1000) });
+        }
+        assert!(Table::all(&results, &plan)[0].verdict().is_empty());
+        results.cells.truncate(2);
+        let verdict = Table::all(&results, &plan)[0].verdict();
+        assert_eq!(
+            verdict,
+            [
+                "At ε = 8 DP-ED has the highest accuracy, 51.00 %, before PRDO with 50.00 % (one seed: this may be chance)."
+            ]
+        );
+    }
+
+    #[test]
+    fn the_command_to_go_on_repeats_what_was_asked() {
+        for options in [
+            "",
+            " --quick",
+            " --data images --methods ed,mt --epsilon 4,0.5 --rounds 500 --seeds 1,2 --out x/y",
+            " --noise paper --out 'a'",
+        ] {
+            let plan = plan(options);
+            let expected = options.replace("'a'", "''\\''a'\\'''");
+            assert_eq!(plan.command(), format!("prdo reproduce table-1{expected}"));
+        }
+    }
+}
