@@ -1,6 +1,6 @@
 //! What goes to stderr while work is done: a bar on a terminal, plain lines elsewhere.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ pub struct Progress {
     plain: bool,
     last_line: Instant,
     total: u64,
+    /// Where and when the work began that this bar shows.
+    began: (u64, Instant),
 }
 
 /// Without a terminal, a line this often.
@@ -35,11 +37,20 @@ impl Progress {
         let template = format!("{{bar:28}} {{pos}}/{{len}} {unit}  {{rate}}  {{eta}} left  {{msg}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {
             let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-                let _ = write!(text, "{:.0}/s", state.per_sec());
+                let rate = state.per_sec();
+                let _ = if rate < 10.0 { write!(text, "{rate:.2}/s") } else { write!(text, "{rate:.0}/s") };
             };
             bar.set_style(style.with_key("rate", rate).progress_chars("━╸ "));
         }
-        Self { bar, plain: !terminal, last_line: Instant::now(), total }
+        Self { bar, plain: !terminal, last_line: Instant::now(), total, began: (0, Instant::now()) }
+    }
+
+    /// The same for work of which so many steps were done before: they say nothing about the time left.
+    pub fn from(mut self, position: u64) -> Self {
+        self.bar.set_position(position);
+        self.bar.reset_eta();
+        self.began = (position, Instant::now());
+        self
     }
 
     /// Where work stands, and what to show beside it.
@@ -49,8 +60,19 @@ impl Progress {
             self.bar.set_message(message());
         } else if self.last_line.elapsed() >= PLAIN_LINE_EVERY {
             self.last_line = Instant::now();
-            tell(&format!("{position}/{} {}", self.total, message()));
+            tell(&format!("{position}/{}  {}{}", self.total, self.left(position), message()));
         }
+    }
+
+    /// How long it will take at the speed so far, in words.
+    fn left(&self, position: u64) -> String {
+        let done = position.saturating_sub(self.began.0);
+        if done == 0 {
+            return String::new();
+        }
+        let seconds =
+            self.began.1.elapsed().as_secs_f64() / done as f64 * self.total.saturating_sub(position) as f64;
+        format!("{} left  ", HumanDuration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))
     }
 
     /// Takes the bar away.

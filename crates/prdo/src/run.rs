@@ -70,6 +70,7 @@ pub struct Run<M: Model> {
     settings: Settings,
     rounds: u32,
     every: u32,
+    measured_records: Option<usize>,
     moments: bool,
     seed: u64,
     batch: Option<usize>,
@@ -97,6 +98,7 @@ impl<M: Model + 'static> Run<M> {
             settings,
             rounds: 100,
             every: 10,
+            measured_records: None,
             moments: false,
             seed: 1,
             batch: None,
@@ -121,6 +123,14 @@ impl<M: Model + 'static> Run<M> {
     #[must_use]
     pub fn record_every(self, every: u32) -> Self {
         Self { every, ..self }
+    }
+
+    /// Measures loss and gradient norm on the first so many records of each node only, for models whose whole
+    /// objective takes too long. It is an estimate, and a fair one only if the order of a node's records has nothing
+    /// to do with what they hold. Training, accuracy and moments do not depend on it.
+    #[must_use]
+    pub fn measure_on(self, records: usize) -> Self {
+        Self { measured_records: Some(records), ..self }
     }
 
     /// Also compute the paper's moments in every round (slow: a full gradient at each node's own point).
@@ -197,6 +207,9 @@ impl<M: Model + 'static> Run<M> {
         if self.rounds == 0 {
             return Err(RunError::range("rounds", 0, "at least 1"));
         }
+        if self.measured_records == Some(0) {
+            return Err(RunError::range("metrics.records", 0, "at least 1"));
+        }
         if self.privacy.is_some() && self.batch.is_some() && self.sampling != Sampling::Poisson {
             let allowed = "Poisson in a private run: the accounting rests on it";
             return Err(RunError::range("batch.sampling", format!("{:?}", self.sampling), allowed));
@@ -216,6 +229,7 @@ impl<M: Model + 'static> Run<M> {
             links: (self.mixing.entries() - self.mixing.nodes()) / 2,
             least_records: least,
             records: self.records.iter().map(Data::len).sum(),
+            measured_records: self.records.iter().map(|r| r.len().min(self.measured_most())).sum(),
             parameters: self.model.dimension(),
         };
         let guarantee = self.guarantee(least, batches)?;
@@ -227,6 +241,11 @@ impl<M: Model + 'static> Run<M> {
             None => Box::new(self.open_simulation(batches, clip, &start)?),
         };
         Ok(Prepared { training, schedule, guarantee, facts })
+    }
+
+    /// On how many records of each node at most loss and gradient norm are measured.
+    fn measured_most(&self) -> usize {
+        self.measured_records.unwrap_or(usize::MAX)
     }
 
     /// (b₀, b), checked against the smallest node.
@@ -275,6 +294,7 @@ impl<M: Model + 'static> Run<M> {
         guarantee: Guarantee,
         start: &Start,
     ) -> Result<Simulation<M, Noised>, RunError> {
+        let most = self.measured_most();
         let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
         let accountant = Arc::new(Accountant::new(guarantee.accounting));
         let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
@@ -294,7 +314,7 @@ impl<M: Model + 'static> Run<M> {
         };
         let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
         let method = (self.method, &self.settings);
-        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?)
+        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?.measure_on(most))
     }
 
     fn open_simulation(
@@ -303,6 +323,7 @@ impl<M: Model + 'static> Run<M> {
         clip: Option<Clip>,
         start: &Start,
     ) -> Result<Simulation<M, Exposed>, RunError> {
+        let most = self.measured_most();
         let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
         let gate = |(node, records): (usize, M::Data)| {
             let rules = OpenRules { batches: Batches::new(first, size), sampling: self.sampling, clip };
@@ -311,7 +332,7 @@ impl<M: Model + 'static> Run<M> {
         };
         let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
         let method = (self.method, &self.settings);
-        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?)
+        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?.measure_on(most))
     }
 
     /// Prepares the run and trains it to its end.
@@ -336,6 +357,8 @@ pub struct Facts {
     pub least_records: usize,
     /// Records of all nodes.
     pub records: usize,
+    /// Those on which loss and gradient norm are measured: all of them unless the run says otherwise.
+    pub measured_records: usize,
     /// d.
     pub parameters: usize,
 }

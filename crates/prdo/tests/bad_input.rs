@@ -110,6 +110,7 @@ fn values_out_of_range_show_file_line_column_and_what_is_allowed() {
         ("privacy", "noise_multiplier = 0.0", &["privacy.noise_multiplier = 0.0", "from 0.01"]),
         ("privacy", "accountant = \"magic\"", &["privacy.accountant", "\"rdp\""]),
         ("metrics", "every = 0", &["metrics.every = 0"]),
+        ("metrics", "records = 0", &["metrics.records = 0", "whole number from 1"]),
         ("metrics", "moments = \"yes\"", &["metrics.moments", "true or false"]),
         ("partition", "kind = \"iid\"", &["partition"]),
     ];

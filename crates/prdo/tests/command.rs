@@ -343,6 +343,9 @@ fn help_has_an_example_for_every_command() {
         "run",
         "compare",
         "reproduce",
+        "reproduce figure-1",
+        "reproduce sensitivity-example",
+        "reproduce table-1",
         "example",
         "graph",
         "privacy",
@@ -354,4 +357,47 @@ fn help_has_an_example_for_every_command() {
         assert!(help.contains("Example: prdo "), "{command}");
     }
     assert!(desk.prdo("--version").done().stdout.starts_with("prdo "));
+}
+
+#[test]
+fn metrics_of_the_first_records_are_those_of_a_run_that_has_no_others() {
+    use prdo::prelude::*;
+    let data = prdo::data::generate::logistic(4, 60, 3, 0.2, 1).unwrap();
+    let first: Vec<Table> = data.iter().map(|table| table.select(&[0, 1, 2, 3, 4, 5, 6])).collect();
+    let measured = |records: Vec<Table>, most: usize| {
+        let ring = Mixing::new(&Graph::ring(4).unwrap(), Weights::Paper, false).unwrap();
+        let run = Run::new(Logistic::new(3, 0.001).unwrap(), records, ring, Method::Ed, Settings::new(0.5))
+            .measure_on(most);
+        let mut prepared = run.start(Start::normal(3, 1.0, 5)).prepare().unwrap();
+        let row = prepared.training.measure();
+        (row.loss, row.grad_norm, prepared.facts.measured_records)
+    };
+    assert_eq!(measured(data.clone(), 7), measured(first, 100));
+    assert_ne!(measured(data.clone(), 7).0, measured(data, 1000).0);
+}
+
+#[test]
+fn a_run_that_measures_some_records_only_trains_the_same_and_says_so() {
+    let desk = Desk::new();
+    desk.write("small.toml", SMALL);
+    desk.prdo("run small.toml --out all").done();
+    let some = desk.prdo("run small.toml --out some --set metrics.records=10").done();
+    assert!(some.stdout.contains("40 of 240") && some.stdout.contains("estimate"), "{}", some.stdout);
+    assert_eq!(desk.bytes("all/model.safetensors"), desk.bytes("some/model.safetensors"));
+    let (all, part) = (parse_rows(&desk.read("all/metrics.csv")), parse_rows(&desk.read("some/metrics.csv")));
+    for (a, b) in all.iter().zip(&part) {
+        assert!(a.grad_norm != b.grad_norm);
+        assert_eq!(*a, prdo::simulator::Row { loss: a.loss, grad_norm: a.grad_norm, ..*b });
+    }
+    assert!(
+        desk.read("some/report.html").contains("40 of 240")
+            && !desk.read("all/report.html").contains("estimate")
+    );
+    let summary: serde_json::Value = serde_json::from_str(&desk.read("some/summary.json")).unwrap();
+    assert_eq!((summary["measured_records"].as_u64(), summary["records"].as_u64()), (Some(40), Some(240)));
+    assert!(desk.read("some/run.toml").contains("records = 10"));
+    // More records than there are is all of them.
+    let whole = desk.prdo("run small.toml --out whole --set metrics.records=60").done();
+    assert!(!whole.stdout.contains("estimate"));
+    assert_eq!(desk.bytes("whole/metrics.csv"), desk.bytes("all/metrics.csv"));
 }

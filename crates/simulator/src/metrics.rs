@@ -1,6 +1,6 @@
 //! What is measured during a run.
 
-use prdo_privacy::{Data, Model};
+use prdo_privacy::{Data, Model, Records};
 use rayon::prelude::*;
 
 /// One row of `metrics.csv`: the network after `round` updates. Measured without protection, by whoever runs
@@ -9,9 +9,9 @@ use rayon::prelude::*;
 pub struct Row {
     /// How many updates were done.
     pub round: u32,
-    /// f(x̄).
+    /// f(x̄); of the first records of each node only where the run says so ([`crate::Simulation::measure_on`]).
     pub loss: f64,
-    /// ‖∇f(x̄)‖.
+    /// ‖∇f(x̄)‖, of the same records as the loss.
     pub grad_norm: f64,
     /// (1/n)·Σ‖x_i − x̄‖².
     pub consensus_error: f64,
@@ -49,8 +49,12 @@ pub struct Moments {
 
 /// The share of `records` that the model with parameters `x` gets right; `None` where that has no meaning.
 pub fn accuracy<M: Model>(model: &M, x: &[f64], records: &M::Data) -> Option<f64> {
-    let right = (0..records.len()).into_par_iter().with_min_len(256).map(|r| model.correct(x, records, r));
-    let right: Option<u64> = right.map(|c| c.map(u64::from)).sum();
+    const CHUNK: usize = 512;
+    let count = |k: usize| {
+        let chunk = Records::Run(k * CHUNK, ((k + 1) * CHUNK).min(records.len()));
+        model.count_correct(x, records, chunk)
+    };
+    let right: Option<u64> = (0..records.len().div_ceil(CHUNK)).into_par_iter().map(count).sum();
     (!records.is_empty()).then_some(right? as f64 / records.len() as f64)
 }
 

@@ -15,6 +15,8 @@ pub struct Simulation<M: Model, P: Protection> {
     pub(crate) nodes: Vec<Box<dyn Node<P>>>,
     mixing: Mixing,
     held_out: Option<M::Data>,
+    /// Loss and gradient norm are measured on so many records of each node at most.
+    measured_records: usize,
     pub(crate) totals: Totals,
     /// X^{t−1}, kept only while moments are asked for.
     pub(crate) previous: Option<Vec<Vec<f64>>>,
@@ -100,7 +102,16 @@ impl<M: Model, P: Protection> Simulation<M, P> {
             return Err(SimulationError::Start { start: start.dimension(), model: model.dimension() });
         }
         let nodes = gates.iter().map(|_| method.start(start, settings)).collect::<Result<_, _>>()?;
-        Ok(Self { model, gates, nodes, mixing, held_out, totals: Totals::default(), previous: None })
+        let measured_records = usize::MAX;
+        let totals = Totals::default();
+        Ok(Self { model, gates, nodes, mixing, held_out, measured_records, totals, previous: None })
+    }
+
+    /// The same, but rows hold loss and gradient norm of the first `most` records of each node only: an estimate,
+    /// for models whose whole objective takes too long. Nothing else depends on it.
+    #[must_use]
+    pub fn measure_on(self, most: usize) -> Self {
+        Self { measured_records: most, ..self }
     }
 
     /// One round of every node: query, answer, adapt, exchange, mix. With `moments`, also the paper's
@@ -191,7 +202,12 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// f(x) and ∇f(x) of the global objective (1/n)Σf_i.
     pub fn objective(&self, x: &[f64]) -> (f64, Vec<f64>) {
-        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure(x)).collect();
+        self.objective_of_first(usize::MAX, x)
+    }
+
+    /// The same from the first `most` records of each node.
+    fn objective_of_first(&self, most: usize, x: &[f64]) -> (f64, Vec<f64>) {
+        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure_first(most, x)).collect();
         let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;
         (loss, mean(measured.iter().map(|m| m.gradient.as_slice()), x.len()))
     }
@@ -199,7 +215,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     /// Measures the network as it is, and starts the clipping fractions anew.
     pub fn measure(&mut self) -> Row {
         let average = self.average();
-        let (loss, gradient) = self.objective(&average);
+        let (loss, gradient) = self.objective_of_first(self.measured_records, &average);
         let distance: f64 = self.models().map(|x| squared_distance(x, &average)).sum();
         let recent = std::mem::take(&mut self.totals.recent);
         let clips = self.clips();

@@ -122,6 +122,11 @@ pub fn end(text: &str) -> Result<f64, String> {
     ratio(text).filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| words.to_string())
 }
 
+/// Reads the name of a method that trains.
+pub fn method(text: &str) -> Result<prdo::algorithm::Method, String> {
+    text.trim().parse()
+}
+
 /// Reads an accountant's name.
 pub fn accountant(text: &str) -> Result<Method, String> {
     Method::named(text).ok_or_else(|| {

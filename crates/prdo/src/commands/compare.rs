@@ -6,7 +6,7 @@ use crate::progress::{Progress, say, tell};
 use prdo::config::{Document, Value, build};
 use prdo::output::Folder;
 use prdo::plot::Theme;
-use prdo::report::{Cell, Comparison, network_figure};
+use prdo::report::{Cell, Comparison, measured_note, network_figure};
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -118,7 +118,11 @@ fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
                 warned.push(warning);
             }
         }
+        let facts = &built.prepared.facts;
         data = built.data;
+        if let Some(note) = measured_note(facts.measured_records as u64, facts.records as u64) {
+            data = format!("{data}; {note}");
+        }
         if network.is_empty() {
             let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum);
             network = figure.theme(Theme::Page).to_svg();

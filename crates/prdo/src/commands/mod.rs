@@ -9,6 +9,7 @@ mod privacy;
 mod report;
 mod reproduce;
 mod run;
+mod watch;
 
 use crate::cli::{Cli, Command, OutArgs};
 use prdo::config::ConfigError;
@@ -73,7 +74,12 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
 
 /// Sets the number of threads, once, before any work.
 pub fn use_threads(args: &OutArgs) -> Result<(), Failure> {
-    let Some(threads) = args.threads else { return Ok(()) };
+    set_threads(args.threads)
+}
+
+/// The same, for a command that has no [`OutArgs`].
+pub fn set_threads(threads: Option<usize>) -> Result<(), Failure> {
+    let Some(threads) = threads else { return Ok(()) };
     if !(1..=1024).contains(&threads) {
         return Err(Failure::Input(format!("--threads {threads} is not allowed: it must be from 1 to 1024")));
     }

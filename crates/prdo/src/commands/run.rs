@@ -1,25 +1,20 @@
 //! `prdo run`: trains what a run file describes, into a folder, with checkpoints.
 
+use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
-use crate::progress::{Progress, say, tell};
+use crate::progress::{say, tell};
 use prdo::config::{Built, Document, build, resolved};
-use prdo::output::{
-    Folder, MetricsFile, format_moments, format_row, header, moments_header, parse_rows, write_models,
-};
-use prdo::simulator::{End, Moments, Observer, Row, Training, train};
+use prdo::output::{Folder, parse_rows, write_models, write_network};
+use prdo::report::{describe, measured_note};
+use prdo::simulator::{End, Row, train};
 use serde_json::{Value as Json, json};
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     use_threads(&args.out)?;
-    if !(args.checkpoint_every.is_finite() && args.checkpoint_every >= 0.0) {
-        return Err(Failure::Input("--checkpoint-every must be a number of seconds of at least 0".into()));
-    }
+    let checkpoint_every = checkpoint_interval(args.checkpoint_every)?;
     let mut document = Document::read(&args.file)?;
     for assignment in &args.set {
         document.set(assignment)?;
@@ -29,51 +24,52 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let mut built = build(&document)?;
     let name = document.text("name").unwrap_or_else(|| "run".into());
-    if args.resume && already_finished(args, &resolved::to_toml(&document, &built))? {
+    let folder = match args.resume {
+        false => Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?,
+        true => Folder::resume(args.out.out.as_deref().unwrap_or(Path::new(".")))?,
+    };
+    if let Some(summary) = finished(&folder, &resolved::to_toml(&document, &built))? {
+        tell("this run is finished already");
+        show(&summary, folder.path(), args.out.json);
         return Ok(());
     }
-    let (folder, kept) = open_folder(args, &name, &mut built)?;
-    folder.write("run.toml", resolved::to_toml(&document, &built).as_bytes())?;
+    let kept = restore(&folder, &mut built)?;
+    match (args.resume, kept.last()) {
+        (true, Some(_)) => tell(&format!("resuming after round {}", built.prepared.training.round())),
+        (true, None) => tell("no checkpoint was written yet: starting from the beginning"),
+        (false, _) => {}
+    }
     announce(&built);
-    built.enter_statement(&name).map_err(Failure::Work)?;
-
-    let started = Instant::now();
-    let mut watcher = Watcher::new(&folder, &built, kept, args.checkpoint_every)?;
-    let schedule = built.prepared.schedule;
-    let end = train(&mut *built.prepared.training, &schedule, &mut watcher);
-    watcher.progress.finish();
-    let end = end.map_err(|e| Failure::from(prdo::error::RunError::from(e)))?;
-    if let Some(failure) = watcher.failure.take() {
-        return Err(failure);
-    }
-    if end == End::Stopped {
-        watcher.checkpoint(&*built.prepared.training)?;
-        tell(&format!(
-            "stopped after round {} of {}; go on with: prdo run {} --out {} --resume",
-            built.prepared.training.round(),
-            schedule.rounds,
-            args.file.display(),
-            folder.path().display()
-        ));
-        return Err(Failure::Work("interrupted".into()));
-    }
-    let summary = finish(&folder, &document, &built, &watcher.rows, started.elapsed())?;
-    if args.out.json {
-        say(&summary.to_string());
-    } else {
-        print_summary(&summary, folder.path());
+    let watch = Watch {
+        stop: Stop::listen()?,
+        checkpoint_every,
+        label: String::new(),
+        before: Duration::ZERO,
+        checkpointed: Box::new(|_, _| Ok(())),
+    };
+    match train_in(&folder, &document, &mut built, kept, watch)?.summary {
+        Some(summary) => show(&summary, folder.path(), args.out.json),
+        None => {
+            tell(&format!(
+                "stopped after round {} of {}; go on with: prdo run {} --out {} --resume",
+                built.prepared.training.round(),
+                built.prepared.schedule.rounds,
+                args.file.display(),
+                folder.path().display()
+            ));
+            return Err(Failure::Work("interrupted".into()));
+        }
     }
     Ok(())
 }
 
-/// Whether --resume finds this very run finished: then its summary is shown again (and its report made, should
-/// the process have been stopped just before it was).
-fn already_finished(args: &RunArgs, run_file: &str) -> Result<bool, Failure> {
-    let path = args.out.out.as_deref().unwrap_or(Path::new("."));
-    let folder = Folder::resume(path)?;
+/// The summary of the run in a folder, if it is finished (its report is made, should the process have been stopped
+/// just before it was). A finished run with another run file than this one is refused.
+pub fn finished(folder: &Folder, run_file: &str) -> Result<Option<Json>, Failure> {
     if !folder.is_finished() {
-        return Ok(false);
+        return Ok(None);
     }
+    let path = folder.path();
     if std::fs::read_to_string(path.join("run.toml")).unwrap_or_default() != run_file {
         let shown = path.display();
         return Err(Failure::Input(format!(
@@ -85,28 +81,15 @@ fn already_finished(args: &RunArgs, run_file: &str) -> Result<bool, Failure> {
         folder.write("report.html", html.as_bytes())?;
     }
     let text = std::fs::read_to_string(path.join("summary.json")).map_err(work("summary.json"))?;
-    let summary: Json =
+    let summary =
         serde_json::from_str(&text).map_err(|e| Failure::Input(format!("summary.json is damaged: {e}")))?;
-    tell("this run is finished already");
-    if args.out.json {
-        say(&summary.to_string())
-    } else {
-        print_summary(&summary, path)
-    }
-    Ok(true)
+    Ok(Some(summary))
 }
 
-/// The folder, new or resumed, and the rows already measured.
-fn open_folder(args: &RunArgs, name: &str, built: &mut Built) -> Result<(Folder, Vec<Row>), Failure> {
-    if !args.resume {
-        return Ok((Folder::create(args.out.out.as_deref(), name, args.out.overwrite)?, Vec::new()));
-    }
-    let path = args.out.out.as_deref().unwrap_or(Path::new("."));
-    let folder = Folder::resume(path)?;
-    let Some(bytes) = folder.checkpoint()? else {
-        tell("no checkpoint was written yet: starting from the beginning");
-        return Ok((folder, Vec::new()));
-    };
+/// Goes to where the folder's checkpoint is, if it has one: the rows measured up to there.
+pub fn restore(folder: &Folder, built: &mut Built) -> Result<Vec<Row>, Failure> {
+    let Some(bytes) = folder.checkpoint()? else { return Ok(Vec::new()) };
+    let path = folder.path();
     built
         .prepared
         .training
@@ -122,8 +105,47 @@ fn open_folder(args: &RunArgs, name: &str, built: &mut Built) -> Result<(Folder,
             path.join("metrics.csv").display()
         )));
     }
-    tell(&format!("resuming after round {round}"));
-    Ok((folder, rows))
+    Ok(rows)
+}
+
+/// What became of a training.
+pub struct Trained {
+    /// Every row.
+    pub rows: Vec<Row>,
+    /// How long it took, all its pieces together.
+    pub seconds: f64,
+    /// Its summary; `None` when it was stopped before its end.
+    pub summary: Option<Json>,
+}
+
+/// Trains a run in its folder, from where it is, to its end or until it is stopped (then there is a checkpoint).
+pub fn train_in(
+    folder: &Folder,
+    document: &Document,
+    built: &mut Built,
+    kept: Vec<Row>,
+    watch: Watch<'_>,
+) -> Result<Trained, Failure> {
+    folder.write("run.toml", resolved::to_toml(document, built).as_bytes())?;
+    built.enter_statement(&document.text("name").unwrap_or_else(|| "run".into())).map_err(Failure::Work)?;
+    let (started, before) = (Instant::now(), watch.before);
+    let mut watcher = Watcher::new(folder, built, kept, watch)?;
+    let schedule = built.prepared.schedule;
+    let end = train(&mut *built.prepared.training, &schedule, &mut watcher);
+    watcher.progress.finish();
+    let end = end.map_err(|e| Failure::from(prdo::error::RunError::from(e)))?;
+    if let Some(failure) = watcher.failure.take() {
+        return Err(failure);
+    }
+    let elapsed = || before + started.elapsed();
+    let summary = match end {
+        End::Finished => Some(finish(folder, document, built, &watcher.rows, elapsed())?),
+        End::Stopped => {
+            watcher.checkpoint(&*built.prepared.training)?;
+            None
+        }
+    };
+    Ok(Trained { rows: watcher.rows, seconds: elapsed().as_secs_f64(), summary })
 }
 
 fn announce(built: &Built) {
@@ -142,6 +164,14 @@ fn announce(built: &Built) {
         "{} nodes, {} links, λ = {:.6}; {} parameters; {} rounds; {privacy}",
         facts.nodes, facts.links, facts.spectrum.lambda, facts.parameters, built.prepared.schedule.rounds
     ));
+    if let Some((spec, bytes)) = &built.network {
+        // Points, threads: what is really held at once.
+        let bytes = bytes * rayon::current_num_threads();
+        describe(spec, built.batch.1, bytes).iter().for_each(|line| tell(line));
+    }
+    if let Some(note) = measured_note(facts.measured_records as u64, facts.records as u64) {
+        tell(&note);
+    }
     if let Some(g) = built.prepared.guarantee {
         let least = facts.least_records;
         tell(&format!("smallest node: {least} records, each drawn with probability {:.3} a round", g.rate));
@@ -162,118 +192,6 @@ fn worries(rows: &[Row]) -> Option<String> {
     })
 }
 
-/// Writes metrics and checkpoints while training goes on, and stops it on Ctrl-C.
-struct Watcher<'a> {
-    folder: &'a Folder,
-    fingerprint: [u8; 32],
-    metrics: MetricsFile,
-    moments: Option<MetricsFile>,
-    rows: Vec<Row>,
-    progress: Progress,
-    stop: Arc<AtomicBool>,
-    checkpoint_every: Duration,
-    last_checkpoint: Instant,
-    failure: Option<Failure>,
-}
-
-impl<'a> Watcher<'a> {
-    fn new(folder: &'a Folder, built: &Built, kept: Vec<Row>, seconds: f64) -> Result<Self, Failure> {
-        let lines: Vec<String> = std::iter::once(header()).chain(kept.iter().map(format_row)).collect();
-        let metrics = MetricsFile::create(&folder.path().join("metrics.csv"), &lines)?;
-        let schedule = built.prepared.schedule;
-        let moments = match schedule.moments {
-            true => Some(reopen_moments(folder, built.prepared.training.round())?),
-            false => None,
-        };
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        // A second Ctrl-C ends the process at once; the last checkpoint is still whole.
-        let handler = move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        };
-        ctrlc::set_handler(handler).map_err(|e| Failure::Work(format!("cannot listen for Ctrl-C: {e}")))?;
-        Ok(Self {
-            folder,
-            fingerprint: built.fingerprint,
-            metrics,
-            moments,
-            rows: kept,
-            progress: Progress::new(u64::from(schedule.rounds), "rounds"),
-            stop,
-            checkpoint_every: Duration::from_secs_f64(seconds),
-            last_checkpoint: Instant::now(),
-            failure: None,
-        })
-    }
-
-    fn checkpoint(&mut self, training: &dyn Training) -> Result<(), Failure> {
-        self.metrics.sync().map_err(work("metrics.csv"))?;
-        if let Some(moments) = &self.moments {
-            moments.sync().map_err(work("moments.csv"))?;
-        }
-        self.folder.write("checkpoint/state", &training.save(&self.fingerprint))?;
-        self.last_checkpoint = Instant::now();
-        Ok(())
-    }
-
-    fn keep(&mut self, result: Result<(), Failure>) -> ControlFlow<()> {
-        match result {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                self.failure = Some(failure);
-                ControlFlow::Break(())
-            }
-        }
-    }
-}
-
-/// `moments.csv` with its lines before `round`, ready for more.
-fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
-    let path = folder.path().join("moments.csv");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut lines = vec![moments_header().to_string()];
-    let before =
-        |line: &&str| line.split(',').next().and_then(|r| r.parse().ok()).is_some_and(|r: u32| r < round);
-    lines.extend(text.lines().skip(1).filter(before).map(String::from));
-    Ok(MetricsFile::create(&path, &lines)?)
-}
-
-impl Observer for Watcher<'_> {
-    fn row(&mut self, row: &Row) -> ControlFlow<()> {
-        self.rows.push(*row);
-        let result = self.metrics.append(&format_row(row)).map_err(work("metrics.csv"));
-        self.keep(result)
-    }
-
-    fn moments(&mut self, moments: &Moments) {
-        if let Some(Err(error)) = self.moments.as_mut().map(|file| file.append(&format_moments(moments))) {
-            self.failure = Some(work("moments.csv")(error));
-        }
-    }
-
-    fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
-        let rows = &self.rows;
-        self.progress.at(u64::from(training.round()), || {
-            let last = rows.last();
-            let accuracy =
-                last.and_then(|r| r.test_accuracy).map(|a| format!("accuracy {:.1} %  ", 100.0 * a));
-            let epsilon = training.epsilon_spent().map(|e| format!("ε {e:.3}"));
-            let norm = last.map_or(f64::NAN, |r| r.grad_norm);
-            format!("‖∇f‖ {norm:.2e}  {}{}", accuracy.unwrap_or_default(), epsilon.unwrap_or_default())
-        });
-        if self.failure.is_some() || self.stop.load(Ordering::SeqCst) {
-            return ControlFlow::Break(());
-        }
-        if self.last_checkpoint.elapsed() >= self.checkpoint_every {
-            let result = self.checkpoint(training);
-            return self.keep(result);
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 /// Writes the model, the summary and the report; the summary last, because it marks the run as finished.
 fn finish(
     folder: &Folder,
@@ -283,8 +201,12 @@ fn finish(
     elapsed: Duration,
 ) -> Result<Json, Failure> {
     let training = &*built.prepared.training;
-    let models = write_models(&training.average(), &training.models())
-        .map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
+    let (average, nodes) = (training.average(), training.models());
+    let models = match &built.network {
+        Some((spec, _)) => write_network(spec, &average, &nodes, true).map_err(|e| e.to_string()),
+        None => write_models(&average, &nodes).map_err(|e| e.to_string()),
+    };
+    let models = models.map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
     folder.write("model.safetensors", &models)?;
     let summary = summary(document, built, rows, elapsed);
     if let Some(worry) = worries(rows) {
@@ -313,6 +235,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "rounds": training.round(),
         "nodes": facts.nodes,
         "records": facts.records,
+        "measured_records": facts.measured_records,
         "parameters": facts.parameters,
         "lambda": facts.spectrum.lambda,
         "data": built.data,
@@ -339,6 +262,11 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
     })
 }
 
+/// Prints a summary, for people or for programs.
+fn show(summary: &Json, folder: &Path, json: bool) {
+    if json { say(&summary.to_string()) } else { print_summary(summary, folder) }
+}
+
 fn print_summary(summary: &Json, folder: &Path) {
     let number = |key: &str| summary[key].as_f64();
     say(&format!(
@@ -348,6 +276,10 @@ fn print_summary(summary: &Json, folder: &Path) {
         summary["rounds"],
         number("seconds").unwrap_or(0.0)
     ));
+    let records = (summary["measured_records"].as_u64(), summary["records"].as_u64());
+    if let Some(note) = records.0.zip(records.1).and_then(|(part, all)| measured_note(part, all)) {
+        say(&note);
+    }
     if let Some(accuracy) = number("test_accuracy") {
         let own = number("lowest_node_accuracy").unwrap_or(accuracy);
         say(&format!(

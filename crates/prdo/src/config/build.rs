@@ -1,16 +1,18 @@
 //! A run file's values as a run that is ready to train.
 
 use super::document::Document;
+use super::layers::{is_network, network, network_start, normalisation};
 use super::network::{Wiring, wiring};
 use super::place::ConfigError;
-use super::records::{Holdings, holdings, nodes_of_file};
+use super::records::{Holdings, Kept, holdings, kept_holdings, nodes_of_file};
 use crate::error::RunError;
 use crate::run::{Prepared, Privacy, Run};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_privacy::{Model, Sampling, Start, Statement};
-use prdo_problem::data::{Feature, Table};
+use prdo_problem::data::{Feature, ImageShape, Table};
 use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
+use prdo_problem::network::{Network, Normalisation, Shape, Spec};
 use std::path::PathBuf;
 
 /// A model of tables, whichever it is.
@@ -51,6 +53,8 @@ pub struct Built {
     pub fingerprint: [u8; 32],
     /// Where runs on these records are listed, and those that are.
     pub statement: Option<(PathBuf, Statement)>,
+    /// The network, if the model is one, and the bytes of memory that one thread needs for its gradients.
+    pub network: Option<(Spec, usize)>,
 }
 
 impl Built {
@@ -99,11 +103,65 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     }
     let kind = model_kind(document)?;
     let wiring = wiring(document, nodes_of_file(document)?)?;
-    // Networks plug in here: they read `kept_holdings` (images stay bytes) and go on in `finish` like the rest.
-    let holdings = holdings(document, wiring.graph.nodes(), kind == "logistic")?;
+    let nodes = wiring.graph.nodes();
+    if is_network(&kind) {
+        return match kept_holdings(document, nodes)? {
+            Kept::Numbers(holdings) => with_network(document, &kind, wiring, holdings, false),
+            Kept::Images(holdings) => with_network(document, &kind, wiring, holdings, true),
+        };
+    }
+    let holdings = holdings(document, nodes, kind == "logistic")?;
+    network(document, Shape::flat(holdings.width), holdings.classes.unwrap_or(0))?;
     let make = |holdings: &Holdings| model(document, &kind, holdings);
-    finish(document, &kind, wiring, holdings, &make)
+    let start = |model: &BoxedModel| Ok(start(document, model.dimension()));
+    finish(document, &kind, wiring, holdings, (&make, &start))
 }
+
+/// A run of a network. Images are bytes, scaled by public constants.
+fn with_network<F: Feature>(
+    document: &Document,
+    kind: &str,
+    wiring: Wiring,
+    holdings: Holdings<F>,
+    images: bool,
+) -> Result<Built, ConfigError> {
+    let shape = match holdings.image {
+        Some(ImageShape { channels, height, width }) => Shape { channels, height, width },
+        None => Shape::flat(holdings.width),
+    };
+    let classes = holdings.classes.unwrap_or(0);
+    let Some(spec) = network(document, shape, classes)? else { return Err(document.missing("model.kind")) };
+    let constants = match images || document.has("data.mean") || document.has("data.deviation") {
+        true => {
+            let (mean, deviation) = normalisation(document, shape.channels, known_data(document, shape))?;
+            Normalisation::new(&mean, &deviation)
+        }
+        false => Normalisation::none(shape.channels),
+    };
+    let start = network_start(document, &spec)?;
+    let network = Network::<F>::new(spec.clone(), constants);
+    let bytes = network.bytes(2);
+    let make = |_: &Holdings<F>| -> Result<BoxedModel<F>, RunError> { Ok(Box::new(network.clone())) };
+    let built = finish(document, kind, wiring, holdings, (&make, &|_| Ok(start.clone())))?;
+    Ok(Built { network: Some((spec, bytes)), ..built })
+}
+
+/// The name of a data set whose constants are published, by its format or its folder's name.
+fn known_data(document: &Document, shape: Shape) -> Option<&'static str> {
+    let path = document.text("data.path")?.to_lowercase();
+    match (shape.channels, path) {
+        (3, path) if path.contains("cifar-10") => Some("cifar10"),
+        (1, path) if path.contains("fashion") => Some("fashion-mnist"),
+        (1, path) if path.contains("mnist") => Some("mnist"),
+        _ => None,
+    }
+}
+
+/// How a model is made for its records, and its public starting point.
+type Makers<'a, F> = (
+    &'a dyn Fn(&Holdings<F>) -> Result<BoxedModel<F>, RunError>,
+    &'a dyn Fn(&BoxedModel<F>) -> Result<Start, ConfigError>,
+);
 
 /// Everything after the model is chosen, whatever its records are made of.
 fn finish<F: Feature>(
@@ -111,7 +169,7 @@ fn finish<F: Feature>(
     kind: &str,
     wiring: Wiring,
     holdings: Holdings<F>,
-    make: &dyn Fn(&Holdings<F>) -> Result<BoxedModel<F>, RunError>,
+    (make, start): Makers<'_, F>,
 ) -> Result<Built, ConfigError> {
     let located = |e: RunError| match e.field() {
         Some(field) => document.error(field, e.to_string()),
@@ -129,7 +187,7 @@ fn finish<F: Feature>(
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
     let test_records = held_out.as_ref().map_or(0, Table::len);
 
-    let start = start(document, first_model.dimension());
+    let start = start(&first_model)?;
     let rounds = document.integer("rounds").ok_or_else(|| document.missing("rounds"))?;
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
         .rounds(rounds as u32)
@@ -140,6 +198,9 @@ fn finish<F: Feature>(
         .start(start);
     if let Some(held_out) = held_out {
         run = run.held_out(held_out);
+    }
+    if let Some(records) = document.integer("metrics.records") {
+        run = run.measure_on(records as usize);
     }
     let privacy = privacy(document, least, &mut warnings)?;
     let batch = batch(document, least, privacy.is_some())?;
@@ -181,6 +242,7 @@ fn finish<F: Feature>(
         warnings,
         fingerprint,
         statement,
+        network: None,
     })
 }
 
@@ -189,10 +251,10 @@ fn model_kind(document: &Document) -> Result<String, ConfigError> {
     let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
     let (default, fits): (&str, &[&str]) = match source.as_str() {
         "logistic" => ("logistic", &["logistic"]),
-        "blobs" | "digits" => ("softmax", &["softmax"]),
+        "blobs" | "digits" => ("softmax", &["softmax", "network", "vgg-small", "lenet"]),
         "quadratic" => ("quadratic", &["quadratic"]),
         "coefficients" => ("log-cosh", &["log-cosh"]),
-        _ => ("softmax", &["logistic", "softmax", "quadratic"]),
+        _ => ("softmax", &["logistic", "softmax", "quadratic", "network", "vgg-small", "lenet"]),
     };
     let kind = document.text("model.kind").unwrap_or_else(|| default.to_string());
     if fits.contains(&kind.as_str()) {

@@ -348,6 +348,13 @@ pub const KEYS: &[Key] = &[
         "a file that lists what runs release about these records: epsilon is then for all of them; relative to the run file",
     ),
     key("metrics.every", Kind::Integer(1, 100_000_000), Some("10"), "a row of metrics every so many rounds"),
+    key(
+        "metrics.records",
+        Kind::Integer(1, 1 << 28),
+        None,
+        "measure loss and gradient norm on the first so many records of each node only (an estimate, where all take too \
+         long); accuracy is not affected; default: all",
+    ),
     key("metrics.moments", Kind::Flag, Some("false"), "also write the paper's moments of every round (slow)"),
     key("resolved.prdo", Kind::Text, None, "version that wrote this file (information only)"),
     key(

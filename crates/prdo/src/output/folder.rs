@@ -129,6 +129,41 @@ impl Folder {
         Self::lock(path.to_path_buf())
     }
 
+    /// The folder of work that goes on wherever it was left: made if it is not there, taken as it is if it is prdo's.
+    ///
+    /// # Errors
+    /// Someone else's folder, or one in use.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        Self::check_ours(path, &[LOCK])?;
+        fs::create_dir_all(path).map_err(disk("cannot make the folder", path))?;
+        Self::lock(path.to_path_buf())
+    }
+
+    /// The same for a folder that several processes fill: waits until no other one is writing there. A folder that
+    /// holds the file `mark` is prdo's too, wherever it came from.
+    ///
+    /// # Errors
+    /// Someone else's folder, or a disk that fails.
+    pub fn wait(path: &Path, mark: &str) -> Result<Self, FolderError> {
+        Self::check_ours(path, &[LOCK, mark])?;
+        fs::create_dir_all(path).map_err(disk("cannot make the folder", path))?;
+        let lock = Self::lock_file(path)?;
+        lock.lock().map_err(disk("cannot lock", path))?;
+        Ok(Self { path: path.to_path_buf(), _lock: lock })
+    }
+
+    /// Refuses a folder that holds something but none of these files.
+    ///
+    /// # Errors
+    /// Someone else's folder.
+    fn check_ours(path: &Path, marks: &[&str]) -> Result<(), FolderError> {
+        let present = entries(path)?;
+        match present.is_empty() || present.iter().any(|entry| marks.contains(&entry.as_str())) {
+            true => Ok(()),
+            false => Err(FolderError::Foreign { path: path.display().to_string() }),
+        }
+    }
+
     fn free(name: &str) -> PathBuf {
         let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let name: String = name.trim_start_matches('.').chars().map(plain).take(80).collect();
@@ -143,19 +178,19 @@ impl Folder {
         path
     }
 
-    fn lock(path: PathBuf) -> Result<Self, FolderError> {
+    fn lock_file(path: &Path) -> Result<File, FolderError> {
         let at = path.join(LOCK);
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&at)
-            .map_err(disk("cannot open", &at))?;
+        let options = File::options().create(true).truncate(false).write(true).open(&at);
+        options.map_err(disk("cannot open", &at))
+    }
+
+    fn lock(path: PathBuf) -> Result<Self, FolderError> {
+        let lock = Self::lock_file(&path)?;
         // Released by the operating system when this process ends, however it ends.
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(fs::TryLockError::WouldBlock) => Err(FolderError::InUse { path: path.display().to_string() }),
-            Err(fs::TryLockError::Error(error)) => Err(disk("cannot lock", &at)(error)),
+            Err(fs::TryLockError::Error(error)) => Err(disk("cannot lock", &path)(error)),
         }
     }
 

@@ -38,7 +38,8 @@ impl Spread {
         format!("{:.places$} ± {:.places$}", self.mean, self.deviation)
     }
 
-    pub(super) fn of(values: &[f64]) -> Option<Self> {
+    /// Of these values; `None` if there are none.
+    pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
         if values.is_empty() {
             return None;

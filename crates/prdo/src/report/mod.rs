@@ -16,7 +16,7 @@ pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
 pub use privacy::{Kind, Statement, statement};
-pub use style::method_style;
+pub use style::{measured_note, method_style};
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use super::network::network_figure;
 use super::page::{Page, table};
 use super::privacy::{Kind, Statement, statement};
-use super::style::{bytes, figure, method_style, percent};
+use super::style::{bytes, figure, measured_note, method_style, percent};
 use crate::config::{Document, wiring};
 use crate::output::parse_rows;
 use crate::plot::{Chart, Figure, Heat, LegendPlace, Scale, Series};
@@ -43,6 +43,9 @@ pub(super) fn from_folder(folder: &Path) -> Result<String, String> {
         page.heading("Training");
         page.figure(training_figure(&rows, method));
     }
+    if let Some(note) = measured(&document, &summary) {
+        page.note(&note, false);
+    }
     add_network(&mut page, &document, &summary);
     page.heading("Privacy");
     for (paragraph, kind) in statement(&privacy_of(&document, method)) {
@@ -58,6 +61,17 @@ pub(super) fn from_folder(folder: &Path) -> Result<String, String> {
     }
     add_settings(&mut page, folder, &run_file);
     Ok(page.finish())
+}
+
+/// What to say where loss and gradient norm are those of some records only; an unfinished run has no counts yet.
+fn measured(document: &Document, summary: &Json) -> Option<String> {
+    let most = document.integer("metrics.records")?;
+    match (summary["measured_records"].as_u64(), summary["records"].as_u64()) {
+        (Some(part), Some(all)) => measured_note(part, all),
+        _ => Some(format!(
+            "loss and gradient norm: of the first {most} records of each node only (an estimate)"
+        )),
+    }
 }
 
 fn lead(document: &Document, rows: &[Row], summary: &Json) -> String {

@@ -7,6 +7,16 @@ pub fn method_style(method: Method) -> usize {
     Method::ALL.iter().position(|m| *m == method).unwrap_or(0)
 }
 
+/// What to say of a run that measured loss and gradient norm on a part of the records; `None` when it was all.
+pub fn measured_note(part: u64, all: u64) -> Option<String> {
+    (part < all).then(|| {
+        format!(
+            "loss and gradient norm: of the first records of each node only, {part} of {all} (an estimate; \
+             metrics.records)"
+        )
+    })
+}
+
 /// A number for people: a few digits, powers of ten where they help.
 pub(super) fn figure(x: f64) -> String {
     match x.abs() {

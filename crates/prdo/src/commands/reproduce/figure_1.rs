@@ -1,7 +1,7 @@
 //! The paper's first experiment: non-private heterogeneous logistic regression on a 32-node ring, with full
 //! gradients (left) and with minibatches (right).
 
-use crate::cli::ReproduceArgs;
+use crate::cli::ExperimentArgs;
 use crate::commands::{Failure, compare};
 use crate::progress::{Progress, say};
 use prdo::output::Folder;
@@ -49,7 +49,7 @@ struct Curve {
     rows: Vec<Row>,
 }
 
-pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+pub fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let setting = if args.quick { QUICK } else { PAPER };
     let folder = Folder::create(args.out.out.as_deref(), "figure-1", args.out.overwrite)?;
     let started = Instant::now();

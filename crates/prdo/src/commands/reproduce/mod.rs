@@ -2,14 +2,21 @@
 
 mod figure_1;
 mod sensitivity_example;
+mod table_1;
 
 use super::{Failure, use_threads};
-use crate::cli::{Experiment, ReproduceArgs};
+use crate::cli::Experiment;
 
-pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
-    match args.what {
-        Experiment::Figure1 => figure_1::run(args),
-        Experiment::SensitivityExample => sensitivity_example::run(args),
+pub fn run(experiment: &Experiment) -> Result<(), Failure> {
+    match experiment {
+        Experiment::Figure1(args) => {
+            use_threads(&args.out)?;
+            figure_1::run(args)
+        }
+        Experiment::SensitivityExample(args) => {
+            use_threads(&args.out)?;
+            sensitivity_example::run(args)
+        }
+        Experiment::Table1(args) => table_1::run(args),
     }
 }

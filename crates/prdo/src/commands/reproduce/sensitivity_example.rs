@@ -1,7 +1,7 @@
 //! The log-cosh proposition of the sensitivity appendix (`prop:sparse-sensitivity`), checked on every round
 //! and every record of a private run: the same gate, noise and method as any other run.
 
-use crate::cli::ReproduceArgs;
+use crate::cli::ExperimentArgs;
 use crate::commands::Failure;
 use crate::progress::say;
 use prdo::output::Folder;
@@ -33,7 +33,7 @@ struct Findings {
     rows: Vec<Row>,
 }
 
-pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+pub fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let folder = Folder::create(args.out.out.as_deref(), "sensitivity-example", args.out.overwrite)?;
     let rounds = if args.quick { 200 } else { 2000 };
     let findings = check(rounds)?;

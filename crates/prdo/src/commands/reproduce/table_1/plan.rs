@@ -1,0 +1,150 @@
+//! What was asked for: which cells, in which order, from which data, into which folder.
+
+use super::setting::{BUDGETS, Group, Key, PAPER_ROUNDS, Setting, paper_multiplier};
+use crate::cli::{Table1Args, TableNoise};
+use crate::commands::Failure;
+use crate::commands::watch::checkpoint_interval;
+use prdo::algorithm::Method;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// T of `--quick`.
+const QUICK_ROUNDS: u32 = 60;
+/// A file that every copy of CIFAR-10's binary version has.
+const FIRST_BATCH: &str = "data_batch_1.bin";
+
+/// What was asked for.
+pub struct Plan {
+    /// The table.
+    pub group: Group,
+    /// Its rows.
+    pub methods: Vec<Method>,
+    /// Its columns.
+    pub epsilons: Vec<f64>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Where results go.
+    pub out: PathBuf,
+    /// Time between checkpoints.
+    pub checkpoint_every: Duration,
+    data: PathBuf,
+}
+
+impl Plan {
+    /// Checks what was typed.
+    pub fn new(args: &Table1Args) -> Result<Self, Failure> {
+        let (setting, rounds, epsilons) = match args.quick {
+            false => (Setting::Paper, PAPER_ROUNDS, &BUDGETS[..]),
+            true => (Setting::Quick, QUICK_ROUNDS, &BUDGETS[2..]),
+        };
+        let plan = Self {
+            group: Group { setting, rounds: args.rounds.unwrap_or(rounds), noise: args.noise },
+            methods: distinct(&args.methods, Method::ALL),
+            epsilons: distinct(&args.epsilon, epsilons),
+            seeds: distinct(&args.seeds, &[1]),
+            out: args.out.clone().unwrap_or_else(|| default_out(setting)),
+            checkpoint_every: checkpoint_interval(args.checkpoint_every)?,
+            data: args.data.clone(),
+        };
+        plan.check_noise()?;
+        Ok(plan)
+    }
+
+    /// The paper's multipliers mean nothing elsewhere.
+    fn check_noise(&self) -> Result<(), Failure> {
+        let unknown = self.epsilons.iter().find(|epsilon| paper_multiplier(**epsilon).is_none());
+        let why = match (self.group.noise, self.group, unknown) {
+            (TableNoise::Accountant, ..) => return Ok(()),
+            (_, Group { setting: Setting::Quick, .. }, _) => "--quick: that is another setting".to_string(),
+            (_, Group { rounds, .. }, _) if rounds != PAPER_ROUNDS => {
+                format!("--rounds {rounds}: with another number of rounds they give another ε")
+            }
+            (_, _, Some(epsilon)) => format!("--epsilon {epsilon}: the paper gives none for it"),
+            _ => return Ok(()),
+        };
+        Err(Failure::Input(format!(
+            "--noise paper is not allowed with {why}; the paper's multipliers are for ε = 4, 6 and 8 over 9500 rounds \
+             of its setting. Leave --noise out to have them calibrated"
+        )))
+    }
+
+    /// The cells, one seed after the other, so that a whole table is there as early as possible.
+    pub fn cells(&self) -> Vec<Key> {
+        let mut cells = Vec::new();
+        for seed in &self.seeds {
+            for epsilon in &self.epsilons {
+                for method in &self.methods {
+                    cells.push(Key { group: self.group, method: *method, epsilon: *epsilon, seed: *seed });
+                }
+            }
+        }
+        cells
+    }
+
+    /// Where CIFAR-10 is; nowhere for a setting that brings its data.
+    pub fn data(&self) -> Result<PathBuf, Failure> {
+        if self.group.setting == Setting::Quick {
+            return Ok(PathBuf::new());
+        }
+        let places = [self.data.join("cifar-10-batches-bin"), self.data.clone()];
+        let found = places.iter().find(|place| place.join(FIRST_BATCH).is_file());
+        let found = found.ok_or_else(|| {
+            Failure::Input(format!(
+                "CIFAR-10 is not there: looked for {FIRST_BATCH} in {} and in {}\n  = help: `prdo data get cifar10` \
+                 fetches it into data/; --data DIR names the folder that holds cifar-10-batches-bin; --quick needs no \
+                 data",
+                places[0].display(),
+                places[1].display()
+            ))
+        })?;
+        std::path::absolute(found).map_err(|e| Failure::Input(format!("--data {}: {e}", self.data.display())))
+    }
+
+    /// The command that goes on with this.
+    pub fn command(&self) -> String {
+        let list = |values: &mut dyn Iterator<Item = String>| values.collect::<Vec<_>>().join(",");
+        let quick = self.group.setting == Setting::Quick;
+        let mut text = String::from("prdo reproduce table-1");
+        let mut add = |needed: bool, option: &str, value: String| {
+            if needed {
+                text += &format!(" --{option}{}{value}", if value.is_empty() { "" } else { " " });
+            }
+        };
+        add(quick, "quick", String::new());
+        add(!quick && self.data != Path::new("data"), "data", quoted(&self.data));
+        add(self.methods != Method::ALL, "methods", list(&mut self.methods.iter().map(Method::to_string)));
+        let usual = if quick { &BUDGETS[2..] } else { &BUDGETS[..] };
+        add(self.epsilons != usual, "epsilon", list(&mut self.epsilons.iter().map(f64::to_string)));
+        let usual = if quick { QUICK_ROUNDS } else { PAPER_ROUNDS };
+        add(self.group.rounds != usual, "rounds", self.group.rounds.to_string());
+        add(self.seeds != [1], "seeds", list(&mut self.seeds.iter().map(u64::to_string)));
+        add(self.group.noise == TableNoise::Paper, "noise", "paper".into());
+        add(self.out != default_out(self.group.setting), "out", quoted(&self.out));
+        text
+    }
+}
+
+fn default_out(setting: Setting) -> PathBuf {
+    match setting {
+        Setting::Paper => PathBuf::from("runs/table-1"),
+        Setting::Quick => PathBuf::from("runs/table-1-quick"),
+    }
+}
+
+/// What was typed, each once, or what is meant when nothing was.
+fn distinct<T: Copy + PartialEq>(typed: &[T], otherwise: &[T]) -> Vec<T> {
+    let mut values: Vec<T> = Vec::new();
+    for value in if typed.is_empty() { otherwise } else { typed } {
+        if !values.contains(value) {
+            values.push(*value);
+        }
+    }
+    values
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}

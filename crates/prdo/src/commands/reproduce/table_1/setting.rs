@@ -1,0 +1,386 @@
+//! What a cell of the table is: the paper's setting as a run file, what is averaged, and what the paper found
+//! (section "Private CIFAR-10" of its appendix).
+
+use crate::cli::TableNoise;
+use prdo::algorithm::Method;
+use prdo::config::Value;
+use std::path::Path;
+
+/// The paper's T.
+pub const PAPER_ROUNDS: u32 = 9500;
+/// δ of every cell.
+pub const DELTA: f64 = 1e-5;
+/// How many measurements a cell's accuracy is the mean of.
+const AVERAGED: u32 = 5;
+
+/// The paper's budgets, the multipliers it gives for them, and its table: accuracy in percent.
+pub const BUDGETS: [f64; 3] = [4.0, 6.0, 8.0];
+const MULTIPLIERS: [f64; 3] = [2.464143, 1.807607, 1.480246];
+const FOUND: [(Method, [f64; 3]); 5] = [
+    (Method::Prdo, [53.368, 54.284, 54.424]),
+    (Method::Ed, [52.964, 54.084, 54.186]),
+    (Method::Edm, [53.070, 53.948, 54.224]),
+    (Method::Mt, [53.020, 53.966, 54.220]),
+    (Method::Dsgd, [47.834, 48.690, 49.002]),
+];
+
+/// Which experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Setting {
+    /// The paper's: a network on CIFAR-10.
+    Paper,
+    /// A linear model on the bundled digits: the same machinery in seconds.
+    Quick,
+}
+
+impl Setting {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Setting::Paper => "paper",
+            Setting::Quick => "quick",
+        }
+    }
+
+    /// The setting of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Setting::Paper, Setting::Quick].into_iter().find(|setting| setting.name() == name)
+    }
+}
+
+/// The name in results.
+pub fn noise_name(noise: TableNoise) -> &'static str {
+    match noise {
+        TableNoise::Accountant => "accountant",
+        TableNoise::Paper => "paper",
+    }
+}
+
+/// Cells that belong into one table: they differ in method, budget and seed only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Which experiment.
+    pub setting: Setting,
+    /// T.
+    pub rounds: u32,
+    /// Where z comes from.
+    pub noise: TableNoise,
+}
+
+impl Group {
+    /// Whether this is what the paper did.
+    pub fn is_the_papers(self) -> bool {
+        self.setting == Setting::Paper && self.rounds == PAPER_ROUNDS
+    }
+
+    /// Between the measurements that are averaged.
+    fn step(self) -> u32 {
+        if self.is_the_papers() { 250 } else { (self.rounds / (10 * AVERAGED)).max(1) }
+    }
+
+    /// A row of metrics every so many rounds: every averaged one, and some more for the curve.
+    fn every(self) -> u32 {
+        if self.is_the_papers() { self.step() / 2 } else { self.step() }
+    }
+
+    /// The rounds over which a cell's accuracy is averaged: the last, and the four multiples of the step before it
+    /// (8500, 8750, 9000, 9250 and 9500 in the paper's setting, otherwise about the last tenth).
+    pub fn averaged(self) -> Vec<u32> {
+        let last_multiple = (self.rounds - 1) / self.step();
+        let mut rounds: Vec<u32> =
+            (0..AVERAGED - 1).filter_map(|k| last_multiple.checked_sub(k)).map(|k| k * self.step()).collect();
+        rounds.retain(|round| *round > 0);
+        rounds.reverse();
+        rounds.push(self.rounds);
+        rounds
+    }
+
+    /// Why this is not the paper's setting, where it is not.
+    pub fn note(self) -> Option<String> {
+        match self.setting {
+            Setting::Quick => Some(format!(
+                "a quick check with a linear model on the bundled digits, T = {}; not the paper's setting",
+                self.rounds
+            )),
+            Setting::Paper if self.rounds != PAPER_ROUNDS => {
+                Some(format!("z recalibrated for T = {}; not the paper's setting", self.rounds))
+            }
+            Setting::Paper => None,
+        }
+    }
+
+    /// A title.
+    pub fn title(self) -> String {
+        let data = match self.setting {
+            Setting::Paper => "Private CIFAR-10",
+            Setting::Quick => "Quick check on digits",
+        };
+        format!("{data}, T = {}{}", thousands(self.rounds), self.noise_words())
+    }
+
+    fn noise_words(self) -> &'static str {
+        match self.noise {
+            TableNoise::Accountant => "",
+            TableNoise::Paper => ", the paper's noise multipliers",
+        }
+    }
+
+    /// How it was averaged, where the noise comes from, and what differs from the paper.
+    pub fn caption(self) -> String {
+        let rounds: Vec<String> = self.averaged().iter().map(u32::to_string).collect();
+        let noise = match self.noise {
+            TableNoise::Accountant => "noise multipliers from prdo's accountant",
+            TableNoise::Paper => "the paper's noise multipliers",
+        };
+        let note = self.note().map_or(String::new(), |note| format!("; {note}"));
+        format!(
+            "Test accuracy (%) of the average model, mean over rounds {}; δ = {DELTA:e}, {noise}{note}.",
+            rounds.join(", ")
+        )
+    }
+
+    /// The same for file names: empty for what `--quick` or nothing gives.
+    pub fn slug(self) -> String {
+        let quick = if self.setting == Setting::Quick { "-quick" } else { "" };
+        let rounds = if self.is_the_papers() { String::new() } else { format!("-T{}", self.rounds) };
+        let noise = if self.noise == TableNoise::Paper { "-paper-noise" } else { "" };
+        format!("{quick}{rounds}{noise}")
+    }
+}
+
+/// One cell: one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// Its table.
+    pub group: Group,
+    /// Its row.
+    pub method: Method,
+    /// Its column.
+    pub epsilon: f64,
+    /// Seed of batches and noise.
+    pub seed: u64,
+}
+
+impl Key {
+    /// The name of its folder.
+    pub fn folder(&self) -> String {
+        let quick = if self.group.setting == Setting::Quick { "quick-" } else { "" };
+        let noise = if self.group.noise == TableNoise::Paper { "-paper-noise" } else { "" };
+        format!("{quick}{}-eps{}-T{}-seed{}{noise}", self.method, self.epsilon, self.group.rounds, self.seed)
+    }
+
+    /// For people.
+    pub fn title(&self) -> String {
+        format!("{}, ε = {}, seed {}", paper_name(self.method), self.epsilon, self.seed)
+    }
+
+    /// Its run file. Everything but method, budget and seed is the same for all cells of a group: the same records
+    /// at the same nodes, the same start, and with the same seed the same batches.
+    pub fn run_file(&self, data: &Path) -> String {
+        let Group { rounds, setting, .. } = self.group;
+        let (problem, numbers) = match setting {
+            Setting::Paper => (paper_problem(data), &PAPER),
+            Setting::Quick => (QUICK_PROBLEM.to_string(), &QUICK),
+        };
+        let privacy = match (self.group.noise, paper_multiplier(self.epsilon)) {
+            (TableNoise::Paper, Some(z)) => format!("noise_multiplier = {z:?}"),
+            _ => format!("epsilon = {:?}", self.epsilon),
+        };
+        format!(
+            "name = \"{}\"\nrounds = {rounds}\nseed = {}\n\n{problem}\n{}\n\
+             [privacy]\n{privacy}\ndelta = {DELTA:e}\n\n[metrics]\nevery = {}\nrecords = {}\n",
+            self.folder(),
+            self.seed,
+            numbers.method(self.method),
+            self.group.every(),
+            numbers.measured_records,
+        )
+    }
+}
+
+/// The numbers that methods are run with.
+struct Numbers {
+    step_size: f64,
+    gamma: f64,
+    beta: f64,
+    batch: u32,
+    clip_gradient: f64,
+    clip_difference: f64,
+    /// Loss and gradient norm are for the eye only: of so many records a node.
+    measured_records: u32,
+}
+
+const PAPER: Numbers = Numbers {
+    step_size: 0.05,
+    gamma: 0.05,
+    beta: 0.95,
+    batch: 100,
+    clip_gradient: 1.0,
+    clip_difference: 0.001,
+    measured_records: 100,
+};
+
+const QUICK: Numbers = Numbers {
+    step_size: 0.5,
+    gamma: 0.1,
+    beta: 0.9,
+    batch: 40,
+    clip_gradient: 1.0,
+    clip_difference: 0.05,
+    measured_records: 50,
+};
+
+impl Numbers {
+    /// The sections on method, batch and clipping, with the keys that this method reads.
+    fn method(&self, method: Method) -> String {
+        let card = method.card();
+        let reads = |name: &str| card.parameters.iter().any(|p| p.name() == name);
+        let mut text = format!("[method]\nname = \"{method}\"\nstep_size = {:?}\n", self.step_size);
+        if reads("gamma") {
+            text += &format!("gamma = {:?}\n", self.gamma);
+        }
+        if reads("beta") {
+            text += &format!("beta = {:?}\n", self.beta);
+        }
+        text += &format!("\n[batch]\nsize = {}\n", self.batch);
+        if card.first_batch {
+            text += &format!("first = {}\n", self.batch);
+        }
+        text += &format!("\n[clip]\ngradient = {:?}\n", self.clip_gradient);
+        if card.differences {
+            text += &format!("difference = {:?}\n", self.clip_difference);
+        }
+        text
+    }
+}
+
+/// Ten nodes on the lazy ring, the network, and CIFAR-10 dealt out by Dirichlet(0.1).
+fn paper_problem(data: &Path) -> String {
+    let path = Value::Text(data.display().to_string());
+    format!(
+        "[graph]\nkind = \"ring\"\nnodes = 10\nweights = \"paper\"\n\n\
+         [data]\nsource = \"file\"\npath = {path}\nvalidation = 5000\n\n\
+         [partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n\n[model]\nkind = \"vgg-small\"\n"
+    )
+}
+
+const QUICK_PROBLEM: &str = "[graph]\nkind = \"ring\"\nnodes = 4\nweights = \"paper\"\n\n\
+     [data]\nsource = \"digits\"\nvalidation = 97\n\n\
+     [partition]\nkind = \"dirichlet\"\nconcentration = 0.5\n\n[model]\nkind = \"softmax\"\n";
+
+/// The paper's multiplier for one of its budgets.
+pub fn paper_multiplier(epsilon: f64) -> Option<f64> {
+    BUDGETS.iter().position(|e| *e == epsilon).map(|k| MULTIPLIERS[k])
+}
+
+/// The paper's accuracy in percent.
+pub fn paper_accuracy(method: Method, epsilon: f64) -> Option<f64> {
+    let column = BUDGETS.iter().position(|e| *e == epsilon)?;
+    FOUND.iter().find(|(m, _)| *m == method).map(|(_, found)| found[column])
+}
+
+/// What the paper calls a method.
+pub fn paper_name(method: Method) -> String {
+    match method {
+        Method::Prdo => "PRDO".to_string(),
+        _ => format!("DP-{}", method.card().name.to_uppercase()),
+    }
+}
+
+/// A whole number with a comma between thousands.
+pub fn thousands(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use prdo::config::Document;
+
+    fn group(rounds: u32) -> Group {
+        Group { setting: Setting::Paper, rounds, noise: TableNoise::Accountant }
+    }
+
+    #[test]
+    fn averaged_rounds_are_the_papers_at_its_horizon_and_the_last_tenth_elsewhere() {
+        assert_eq!(group(9500).averaged(), [8500, 8750, 9000, 9250, 9500]);
+        assert_eq!(group(500).averaged(), [460, 470, 480, 490, 500]);
+        assert_eq!(group(777).averaged(), [720, 735, 750, 765, 777]);
+        assert_eq!(group(5).averaged(), [1, 2, 3, 4, 5]);
+        for rounds in (5..3000).chain([9499, 9500, 9501, 10_000_000]) {
+            let group = group(rounds);
+            let averaged = group.averaged();
+            assert_eq!((averaged.len(), averaged.last()), (5, Some(&rounds)), "{rounds}");
+            assert!(averaged.windows(2).all(|pair| pair[0] < pair[1]), "{averaged:?}");
+            assert!(
+                averaged[..4].iter().all(|r| r.is_multiple_of(group.every())),
+                "every one has a row: {rounds}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_horizons_say_that_they_are_not_the_papers() {
+        assert_eq!(group(500).note().unwrap(), "z recalibrated for T = 500; not the paper's setting");
+        assert_eq!(group(9500).note(), None);
+        let quick = Group { setting: Setting::Quick, ..group(9500) };
+        assert!(quick.note().unwrap().contains("not the paper's setting") && !quick.is_the_papers());
+    }
+
+    #[test]
+    fn a_cell_is_an_ordinary_run_file_with_the_papers_numbers() {
+        let key = Key { group: group(9500), method: Method::Prdo, epsilon: 8.0, seed: 3 };
+        assert_eq!(key.folder(), "prdo-eps8-T9500-seed3");
+        let text = key.run_file(Path::new("a \"b\"/cifar-10-batches-bin"));
+        for line in [
+            "rounds = 9500",
+            "seed = 3",
+            "nodes = 10",
+            "weights = \"paper\"",
+            "validation = 5000",
+            "concentration = 0.1",
+            "kind = \"vgg-small\"",
+            "step_size = 0.05",
+            "gamma = 0.05",
+            "size = 100",
+            "first = 100",
+            "gradient = 1.0",
+            "difference = 0.001",
+            "epsilon = 8.0",
+            "delta = 1e-5",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line} is missing in\n{text}");
+        }
+        let paper = Key { group: Group { noise: TableNoise::Paper, ..key.group }, method: Method::Mt, ..key };
+        let text = paper.run_file(Path::new("x"));
+        assert!(text.contains("noise_multiplier = 1.480246") && text.contains("beta = 0.95"));
+        assert!(!text.contains("gamma") && !text.contains("difference") && !text.contains("first"));
+        assert_eq!(paper.folder(), "mt-eps8-T9500-seed3-paper-noise");
+    }
+
+    #[test]
+    fn quick_cells_are_read_for_every_method() {
+        for method in Method::ALL {
+            let group = Group { setting: Setting::Quick, ..group(60) };
+            let key = Key { group, method: *method, epsilon: 0.5, seed: 1 };
+            let document = Document::parse("cell", &key.run_file(Path::new(""))).unwrap();
+            assert_eq!(document.float("privacy.epsilon"), Some(0.5));
+            assert_eq!(document.text("name").unwrap(), format!("quick-{method}-eps0.5-T60-seed1"));
+        }
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let shown = [0, 999, 1000, 9500, 1_234_567].map(thousands);
+        assert_eq!(shown, ["0", "999", "1,000", "9,500", "1,234,567"]);
+    }
+}

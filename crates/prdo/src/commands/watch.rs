@@ -1,0 +1,168 @@
+//! Watches one training in its folder: rows to `metrics.csv`, checkpoints, the bar, Ctrl-C.
+
+use super::{Failure, work};
+use crate::progress::Progress;
+use prdo::config::Built;
+use prdo::output::{Folder, MetricsFile, format_moments, format_row, header, moments_header};
+use prdo::simulator::{Moments, Observer, Row, Training};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Whether Ctrl-C was typed.
+#[derive(Clone)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Listens for Ctrl-C; to be called once a process. A second Ctrl-C ends the process at once: the last
+    /// checkpoint is still whole.
+    pub fn listen() -> Result<Self, Failure> {
+        let stop = Self(Arc::new(AtomicBool::new(false)));
+        let flag = Arc::clone(&stop.0);
+        let handler = move || {
+            if flag.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        };
+        ctrlc::set_handler(handler).map_err(|e| Failure::Work(format!("cannot listen for Ctrl-C: {e}")))?;
+        Ok(stop)
+    }
+
+    /// Whether it was.
+    pub fn asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// The time between checkpoints, from what was typed.
+pub fn checkpoint_interval(seconds: f64) -> Result<Duration, Failure> {
+    if !(seconds.is_finite() && seconds >= 0.0) {
+        return Err(Failure::Input("--checkpoint-every must be a number of seconds of at least 0".into()));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// What is told after every checkpoint: rounds done, and the rows so far.
+pub type Checkpointed<'a> = Box<dyn FnMut(u32, &[Row]) -> Result<(), Failure> + 'a>;
+
+/// How a training is watched.
+pub struct Watch<'a> {
+    /// Ends it, with a checkpoint.
+    pub stop: Stop,
+    /// Time between checkpoints.
+    pub checkpoint_every: Duration,
+    /// Stands before the figures beside the bar.
+    pub label: String,
+    /// How long it was trained before it was resumed.
+    pub before: Duration,
+    /// Told after every checkpoint.
+    pub checkpointed: Checkpointed<'a>,
+}
+
+/// Writes metrics and checkpoints while training goes on, and stops it on Ctrl-C.
+pub struct Watcher<'a> {
+    folder: &'a Folder,
+    fingerprint: [u8; 32],
+    metrics: MetricsFile,
+    moments: Option<MetricsFile>,
+    /// Every row so far.
+    pub rows: Vec<Row>,
+    /// The bar.
+    pub progress: Progress,
+    watch: Watch<'a>,
+    last_checkpoint: Instant,
+    /// Why training was stopped, if the disk did it.
+    pub failure: Option<Failure>,
+}
+
+impl<'a> Watcher<'a> {
+    /// A watcher of a run that has these rows already.
+    pub fn new(folder: &'a Folder, built: &Built, kept: Vec<Row>, watch: Watch<'a>) -> Result<Self, Failure> {
+        let lines: Vec<String> = std::iter::once(header()).chain(kept.iter().map(format_row)).collect();
+        let metrics = MetricsFile::create(&folder.path().join("metrics.csv"), &lines)?;
+        let (schedule, round) = (built.prepared.schedule, built.prepared.training.round());
+        let moments = match schedule.moments {
+            true => Some(reopen_moments(folder, round)?),
+            false => None,
+        };
+        Ok(Self {
+            folder,
+            fingerprint: built.fingerprint,
+            metrics,
+            moments,
+            rows: kept,
+            progress: Progress::new(u64::from(schedule.rounds), "rounds").from(u64::from(round)),
+            watch,
+            last_checkpoint: Instant::now(),
+            failure: None,
+        })
+    }
+
+    /// Writes a checkpoint, and tells that it is there.
+    pub fn checkpoint(&mut self, training: &dyn Training) -> Result<(), Failure> {
+        self.metrics.sync().map_err(work("metrics.csv"))?;
+        if let Some(moments) = &self.moments {
+            moments.sync().map_err(work("moments.csv"))?;
+        }
+        self.folder.write("checkpoint/state", &training.save(&self.fingerprint))?;
+        (self.watch.checkpointed)(training.round(), &self.rows)?;
+        self.last_checkpoint = Instant::now();
+        Ok(())
+    }
+
+    fn keep(&mut self, result: Result<(), Failure>) -> ControlFlow<()> {
+        match result {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+/// `moments.csv` with its lines before `round`, ready for more.
+fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
+    let path = folder.path().join("moments.csv");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut lines = vec![moments_header().to_string()];
+    let before =
+        |line: &&str| line.split(',').next().and_then(|r| r.parse().ok()).is_some_and(|r: u32| r < round);
+    lines.extend(text.lines().skip(1).filter(before).map(String::from));
+    Ok(MetricsFile::create(&path, &lines)?)
+}
+
+impl Observer for Watcher<'_> {
+    fn row(&mut self, row: &Row) -> ControlFlow<()> {
+        self.rows.push(*row);
+        let result = self.metrics.append(&format_row(row)).map_err(work("metrics.csv"));
+        self.keep(result)
+    }
+
+    fn moments(&mut self, moments: &Moments) {
+        if let Some(Err(error)) = self.moments.as_mut().map(|file| file.append(&format_moments(moments))) {
+            self.failure = Some(work("moments.csv")(error));
+        }
+    }
+
+    fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
+        let (rows, label) = (&self.rows, &self.watch.label);
+        self.progress.at(u64::from(training.round()), || {
+            let last = rows.last();
+            let accuracy =
+                last.and_then(|r| r.test_accuracy).map(|a| format!("accuracy {:.1} %  ", 100.0 * a));
+            let epsilon = training.epsilon_spent().map(|e| format!("ε {e:.3}"));
+            let norm = last.map_or(f64::NAN, |r| r.grad_norm);
+            format!("{label}‖∇f‖ {norm:.2e}  {}{}", accuracy.unwrap_or_default(), epsilon.unwrap_or_default())
+        });
+        if self.failure.is_some() || self.watch.stop.asked() {
+            return ControlFlow::Break(());
+        }
+        if self.last_checkpoint.elapsed() >= self.watch.checkpoint_every {
+            let result = self.checkpoint(training);
+            return self.keep(result);
+        }
+        ControlFlow::Continue(())
+    }
+}
