@@ -7,7 +7,8 @@ use std::path::Path;
 use npyz::WriterBuilder;
 use npyz::npz::NpzWriter;
 use prdo_problem::data::{
-    DataError, Dataset, Format, ImageShape, Options, Place, cifar10, csv, idx, libsvm, npz, read, test_part,
+    DataError, Dataset, Format, ImageShape, Loaded, Options, Place, Table, cifar10, csv, idx, libsvm, npz,
+    read, test_part,
 };
 use proptest::prelude::*;
 
@@ -353,6 +354,25 @@ fn npz_reads_images_as_bytes() {
     refuses(of(&[0, 3, 4, 5], 0).map(|_| panic!("read")), &["no records"]);
     refuses(of(&[1, 3, 0, 5], 1).map(|_| panic!("read")), &["[1, 3, 0, 5]"]);
     refuses(of(&[1, 3, 1, 1, 1], 1).map(|_| panic!("read")), &["[1, 3, 1, 1, 1]", "dimensions"]);
+}
+
+#[test]
+fn npz_writes_what_it_reads() {
+    let written = |data: &dyn Fn(&mut Cursor<Vec<u8>>)| {
+        let mut bytes = Cursor::new(Vec::new());
+        data(&mut bytes);
+        npz::parse("f.npz", Cursor::new(bytes.into_inner()), &Options::default()).unwrap()
+    };
+    let numbers = npz_of(good_npz()).unwrap();
+    let read = written(&|out| npz::write(out, &numbers).unwrap());
+    assert_eq!(read, Loaded::Numbers(numbers.clone()));
+    let image = ImageShape { channels: 3, height: 1, width: 2 };
+    let table = Table::new(6, vec![7u8, 0, 255, 1, 2, 3], vec![4.0]).unwrap();
+    let images = Dataset { image: Some(image), ..Dataset::from(table) };
+    assert_eq!(written(&|out| npz::write(out, &images).unwrap()), Loaded::Images(images.clone()));
+    let flat = Dataset { image: None, ..images };
+    let read = written(&|out| npz::write(out, &flat).unwrap());
+    assert_eq!(read, Loaded::Numbers(flat.into_numbers()));
 }
 
 #[test]

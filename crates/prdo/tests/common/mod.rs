@@ -69,7 +69,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(output: Output) -> Self {
+    pub fn of(output: Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
