@@ -102,7 +102,7 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     // Networks plug in here: they read `kept_holdings` (images stay bytes) and go on in `finish` like the rest.
     let holdings = holdings(document, wiring.graph.nodes(), kind == "logistic")?;
     let make = |holdings: &Holdings| model(document, &kind, holdings);
-    finish(document, &kind, wiring, holdings, &make)
+    finish(document, &kind, wiring, holdings, make)
 }
 
 /// Everything after the model is chosen, whatever its records are made of.
@@ -111,7 +111,7 @@ fn finish<F: Feature>(
     kind: &str,
     wiring: Wiring,
     holdings: Holdings<F>,
-    make: &dyn Fn(&Holdings<F>) -> Result<BoxedModel<F>, RunError>,
+    make: impl Fn(&Holdings<F>) -> Result<BoxedModel<F>, RunError>,
 ) -> Result<Built, ConfigError> {
     let located = |e: RunError| match e.field() {
         Some(field) => document.error(field, e.to_string()),

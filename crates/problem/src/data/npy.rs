@@ -39,8 +39,10 @@ impl Name<'_> {
 
 /// The header that NumPy writes before an array of type `descr`, C order and this shape.
 pub(super) fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
-    let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
-    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", sizes.join(" "));
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let sizes = sizes.join(", ");
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
     // The numbers start at a multiple of 64 bytes, after a line feed.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

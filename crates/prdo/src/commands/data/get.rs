@@ -102,16 +102,16 @@ impl Source {
         let mut basket = Basket::new(&unpacked, wanted);
         let place = match self {
             Self::Folder(folder) => {
-                basket.from_folder(folder)?;
+                basket.take_folder(folder)?;
                 folder.display().to_string()
             }
             Self::Tar(path) => {
                 let place = path.display().to_string();
-                basket.from_tar(&place, path)?;
+                basket.take_tar(&place, path)?;
                 place
             }
             Self::TarUrl(url) => {
-                desk.fetch(url, |part| basket.from_tar(url, part).and_then(|()| basket.whole(url)))?;
+                desk.fetch(url, |part| basket.take_tar(url, part).and_then(|()| basket.whole(url)))?;
                 url.clone()
             }
             Self::GzUrl(base) => {

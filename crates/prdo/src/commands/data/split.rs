@@ -97,7 +97,8 @@ fn tell(args: &SplitArgs, partition: &Partition, validation: usize) {
         return say(&object.to_string());
     }
     let aside = if validation > 0 { format!("; {validation} in validation.npz") } else { String::new() };
-    say(&format!("{out}: {} nodes with {least} to {most} records each{aside}", sizes.len()));
+    let each = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    say(&format!("{out}: {} nodes with {each} records each{aside}", sizes.len()));
     say(&format!("who holds what: {out}/classes.csv and {out}/classes.svg"));
 }
 

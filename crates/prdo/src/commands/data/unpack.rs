@@ -28,7 +28,7 @@ impl<'a> Basket<'a> {
     }
 
     /// Takes the wanted files, plain or each packed by gzip, out of a folder.
-    pub fn from_folder(&mut self, folder: &Path) -> Result<(), GetError> {
+    pub fn take_folder(&mut self, folder: &Path) -> Result<(), GetError> {
         let place = folder.display().to_string();
         for wanted in self.wanted {
             for name in [wanted.name.to_owned(), format!("{}.gz", wanted.name)] {
@@ -44,7 +44,7 @@ impl<'a> Basket<'a> {
     }
 
     /// Takes the wanted files out of a tar archive, which may be packed by gzip. Errors call it `place`.
-    pub fn from_tar(&mut self, place: &str, path: &Path) -> Result<(), GetError> {
+    pub fn take_tar(&mut self, place: &str, path: &Path) -> Result<(), GetError> {
         let archive = |problem: String| GetError::Archive { place: place.to_owned(), problem };
         let mut file = BufReader::new(File::open(path).map_err(disk("cannot read", path))?);
         let packed = file.fill_buf().map_err(disk("cannot read", path))?.starts_with(&[0x1f, 0x8b]);
