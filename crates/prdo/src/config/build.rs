@@ -382,3 +382,6 @@ fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: 
     }
     *hasher.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests;
