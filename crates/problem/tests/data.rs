@@ -518,6 +518,21 @@ proptest! {
     }
 
     #[test]
+    fn damaged_images_in_npz_never_panic(bytes in damaged(
+        Npz::new().array("x", &[2, 1, 2, 2], &[7u8; 8]).array("y", &[2], &[0u8, 1]).bytes()
+    )) {
+        every_reader(&bytes);
+    }
+
+    #[test]
+    fn damaged_cifar10_never_panics(bytes in damaged([cifar_record(1, 1), cifar_record(2, 2)].concat())) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &bytes).unwrap();
+        let whole = !bytes.is_empty() && bytes.len() % 3073 == 0 && bytes.iter().step_by(3073).all(|l| *l < 10);
+        prop_assert_eq!(cifar10::read(file.path(), &Options::default()).is_ok(), whole);
+    }
+
+    #[test]
     fn damaged_idx_never_panics(
         images in damaged(idx_bytes(&[2, 2], &[1, 2, 3, 4])),
         labels in damaged(idx_bytes(&[2], &[0, 1])),
