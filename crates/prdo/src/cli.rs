@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+pub mod data;
 pub mod privacy;
 pub mod values;
 
@@ -53,6 +54,10 @@ pub enum Command {
         Adjacency is add/remove of one record; batches are Poisson samples; noise is Gaussian."
     )]
     Privacy(privacy::Privacy),
+    /// Data sets: fetched and checked, looked at, dealt out.
+    #[command(subcommand, arg_required_else_help = true)]
+    #[command(after_help = "Example: prdo data get cifar10 && prdo data info data/cifar-10-batches-bin")]
+    Data(data::Data),
     /// How fast it is, measured on this machine.
     #[command(
         subcommand,

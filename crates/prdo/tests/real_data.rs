@@ -1,5 +1,5 @@
 //! Real data sets through the command. They are too large for the repository: point PRDO_DATA at a folder that
-//! holds `a9a`, `a9a.t` (LibSVM text) and `fashion-mnist/*-ubyte` (IDX), and run
+//! holds `a9a`, `a9a.t` (LibSVM text), `fashion-mnist/*-ubyte` (IDX) and `cifar-10-batches-bin/*.bin`, and run
 //! `PRDO_DATA=… cargo test -p prdo --test real_data -- --ignored`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -46,4 +46,21 @@ fn fashion_mnist_images_over_ten_organisations_privately() {
     assert_eq!((summary["records"].as_u64(), summary["parameters"].as_u64()), (Some(60_000), Some(7850)));
     let accuracy = summary["test_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.75, "test accuracy {accuracy}");
+}
+
+#[test]
+#[ignore = "SKIPPED: needs the data set CIFAR-10 (set PRDO_DATA)"]
+fn cifar_10_is_the_official_one_and_is_dealt_out_evenly() {
+    let desk = Desk::new();
+    let get = format!("data get cifar10 --from {}", folder());
+    assert!(desk.prdo(&get).done().stdout.contains("6 files, 184.4 MB, checksums match"));
+    let info = desk.prdo("data info data/cifar-10-batches-bin --json").json();
+    assert_eq!((info["records"].as_u64(), info["test_records"].as_u64()), (Some(50_000), Some(10_000)));
+    assert!(info["classes"].as_array().unwrap().iter().all(|class| class["records"] == 5000));
+    let split = "data split data/cifar-10-batches-bin --nodes 10 --partition dirichlet --concentration 0.1 \
+        --validation 5000 --out shares --json";
+    let said = desk.prdo(split).json();
+    assert_eq!((&said["records"], &said["validation"]), (&serde_json::json!(vec![4500; 10]), &5000.into()));
+    let share = desk.prdo("data info shares/node-9.npz --json").json();
+    assert_eq!(share["image"], serde_json::json!({"channels": 3, "height": 32, "width": 32}));
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use npyz::WriterBuilder;
 use npyz::npz::NpzWriter;
 use prdo_problem::data::{
-    DataError, Dataset, Format, ImageShape, Options, Place, cifar10, csv, idx, libsvm, npz, read, test_part,
+    DataError, Dataset, Format, ImageShape, Loaded, Options, Place, Table, cifar10, csv, idx, libsvm, npz,
+    read, test_part,
 };
 use proptest::prelude::*;
 
@@ -356,6 +357,25 @@ fn npz_reads_images_as_bytes() {
 }
 
 #[test]
+fn npz_writes_what_it_reads() {
+    let written = |data: &dyn Fn(&mut Cursor<Vec<u8>>)| {
+        let mut bytes = Cursor::new(Vec::new());
+        data(&mut bytes);
+        npz::parse("f.npz", Cursor::new(bytes.into_inner()), &Options::default()).unwrap()
+    };
+    let numbers = npz_of(good_npz()).unwrap();
+    let read = written(&|out| npz::write(out, &numbers).unwrap());
+    assert_eq!(read, Loaded::Numbers(numbers.clone()));
+    let image = ImageShape { channels: 3, height: 1, width: 2 };
+    let table = Table::new(6, vec![7u8, 0, 255, 1, 2, 3], vec![4.0]).unwrap();
+    let images = Dataset { image: Some(image), ..Dataset::from(table) };
+    assert_eq!(written(&|out| npz::write(out, &images).unwrap()), Loaded::Images(images.clone()));
+    let flat = Dataset { image: None, ..images };
+    let read = written(&|out| npz::write(out, &flat).unwrap());
+    assert_eq!(read, Loaded::Numbers(flat.into_numbers()));
+}
+
+#[test]
 fn npz_refuses_wrong_arrays() {
     let x = || Npz::new().array("x", &[2, 2], &[1.0f64, 2.0, 3.0, 4.0]);
     let xy = |shape: &[u64], y: &[f64]| npz_of(x().array("y", shape, y).bytes());
@@ -495,6 +515,21 @@ proptest! {
     #[test]
     fn damaged_npz_never_panics(bytes in damaged(good_npz())) {
         every_reader(&bytes);
+    }
+
+    #[test]
+    fn damaged_images_in_npz_never_panic(bytes in damaged(
+        Npz::new().array("x", &[2, 1, 2, 2], &[7u8; 8]).array("y", &[2], &[0u8, 1]).bytes()
+    )) {
+        every_reader(&bytes);
+    }
+
+    #[test]
+    fn damaged_cifar10_never_panics(bytes in damaged([cifar_record(1, 1), cifar_record(2, 2)].concat())) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &bytes).unwrap();
+        let whole = !bytes.is_empty() && bytes.len() % 3073 == 0 && bytes.iter().step_by(3073).all(|l| *l < 10);
+        prop_assert_eq!(cifar10::read(file.path(), &Options::default()).is_ok(), whole);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod data;
 mod demo;
 mod example;
 mod graph;
@@ -67,6 +68,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Example(args) => example::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Privacy(question) => privacy::run(&question),
+        Command::Data(what) => data::run(&what),
         Command::Bench(what) => bench::run(&what),
         Command::Report { folder } => report::run(&folder),
     }

@@ -444,3 +444,6 @@ fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: 
     }
     *hasher.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests;

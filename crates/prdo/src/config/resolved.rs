@@ -31,7 +31,7 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
     let number = |n: usize| Some(Value::Integer(n as u64));
     let source = document.text("data.source").unwrap_or_default();
     let generated = source != "file" && source != "digits";
-    // A folder of IDX images brings its own test images: then no number of records is set aside.
+    // A folder of images brings its own test images: then no number of records is set aside.
     let own_test = document.file("data.path").is_some_and(|p| p.is_dir());
     let has_accuracy = (matches!(built.model.as_str(), "logistic" | "softmax")
         || layers::is_network(&built.model))

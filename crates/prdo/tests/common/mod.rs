@@ -1,6 +1,8 @@
 //! The command as a person types it, in a folder of its own.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod stand_in;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,6 +37,10 @@ impl Desk {
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prdo"));
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        // Tests talk to servers on this machine only.
+        for proxy in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+            command.env_remove(proxy);
+        }
         command
     }
 

@@ -6,6 +6,9 @@ pub trait Feature: Copy + Send + Sync + PartialEq + 'static {
     /// The feature whose value is 1.
     const ONE: Self;
 
+    /// NumPy's name for the type, with the bytes in the order that [`bytes`](Feature::bytes) gives them.
+    const NUMPY: &'static str;
+
     /// The number it stands for.
     fn value(self) -> f64;
 
@@ -21,6 +24,7 @@ pub trait Feature: Copy + Send + Sync + PartialEq + 'static {
 
 impl Feature for f64 {
     const ONE: f64 = 1.0;
+    const NUMPY: &'static str = "<f8";
 
     fn value(self) -> f64 {
         self
@@ -41,6 +45,7 @@ impl Feature for f64 {
 
 impl Feature for u8 {
     const ONE: u8 = 255;
+    const NUMPY: &'static str = "|u1";
 
     fn value(self) -> f64 {
         f64::from(self) / 255.0

@@ -65,6 +65,18 @@ impl Format {
     pub(crate) const KNOWN: &'static str = ".csv, .npz, .parquet, .libsvm or .svm or .t or .txt or no extension \
          (LibSVM text), .bin or a folder of data_batch_*.bin files (CIFAR-10), and a folder of *-ubyte files (IDX)";
 
+    /// What the format is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "CSV",
+            Format::LibSvm => "LibSVM text",
+            Format::Idx => "IDX",
+            Format::Cifar10 => "CIFAR-10",
+            Format::Npz => "NPZ",
+            Format::Parquet => "Parquet",
+        }
+    }
+
     /// The format that `path`'s name says it has; only for a folder is the disk looked at.
     ///
     /// A file with no extension is taken for LibSVM text, because that is how that collection names its files

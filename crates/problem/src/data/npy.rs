@@ -37,6 +37,20 @@ impl Name<'_> {
     }
 }
 
+/// The header that NumPy writes before an array of type `descr`, C order and this shape.
+pub(super) fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let sizes = sizes.join(", ");
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
+    // The numbers start at a multiple of 64 bytes, after a line feed.
+    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend_from_slice(&(length as u16).to_le_bytes());
+    bytes.extend_from_slice(format!("{text:<0$}\n", length - 1).as_bytes());
+    bytes
+}
+
 /// Images: bytes of three dimensions (records, rows, columns) or four (records, channels, rows, columns).
 pub(super) struct Images {
     pub(super) records: usize,
@@ -296,6 +310,16 @@ mod tests {
             "{é: 1}",
         ] {
             assert_eq!(Header::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn written_headers_read_back() {
+        for shape in [&[7][..], &[3, 4], &[45_000, 3, 32, 32]] {
+            let bytes = header_bytes("|u1", shape);
+            assert_eq!((bytes.len() % 64, bytes.last()), (0, Some(&b'\n')));
+            let header = header(Name { file: "f", array: "x" }, &mut &bytes[..]).unwrap();
+            assert_eq!(header, Header { descr: "|u1".to_owned(), fortran: false, shape: shape.to_vec() });
         }
     }
 

@@ -4,10 +4,12 @@
 //! An `x` of bytes with three dimensions (n x rows x columns) or four (n x channels x rows x columns) holds images:
 //! a byte v then stands for v/255, as in IDX and CIFAR-10 files.
 
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use npyz::npz::NpzArchive;
+use npyz::npz::{NpzArchive, NpzWriter};
+use zip::CompressionMethod;
+use zip::write::FileOptions;
 
 use super::columns::Cell;
 use super::error::{listed, quoted};
@@ -71,6 +73,51 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
             Ok(Loaded::Images(Dataset { image: Some(image), ..data }))
         }
     }
+}
+
+/// Writes `data` so that [`load`] reads it back: images as bytes with their shape, all else as numbers, labels and
+/// nodes as numbers. Names of classes and features have no place in the format.
+///
+/// # Errors
+/// When `output` fails.
+pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) -> io::Result<()> {
+    let (table, records) = (&data.table, data.table.len());
+    let mut archive = NpzWriter::new(output);
+    match data.image.filter(|_| F::NUMPY == u8::NUMPY) {
+        Some(image) => {
+            let shape = [records, image.channels, image.height, image.width];
+            put(&mut archive, "x", &shape, table.features())?;
+        }
+        // Bytes without a shape would be read back as numbers from 0 to 255.
+        None => put(&mut archive, "x", &[records, table.width()], table.to_numbers().features())?,
+    }
+    put(&mut archive, "y", &[records], table.labels())?;
+    if let Some(node) = &data.node {
+        let node: Vec<f64> = node.iter().map(|node| f64::from(*node)).collect();
+        put(&mut archive, "node", &[records], &node)?;
+    }
+    archive.zip_writer().finish()?;
+    Ok(())
+}
+
+/// Writes one array.
+fn put<F: Feature, W: Write + Seek>(
+    archive: &mut NpzWriter<W>,
+    name: &str,
+    shape: &[usize],
+    values: &[F],
+) -> io::Result<()> {
+    let zip = archive.zip_writer();
+    // Larger than 4 GB only says so in the archive if it was announced.
+    let options = FileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    zip.start_file(format!("{name}.npy"), options)?;
+    let mut written = zip.write_all(&npy::header_bytes(F::NUMPY, shape));
+    F::bytes(values, &mut |bytes| {
+        if written.is_ok() {
+            written = zip.write_all(bytes);
+        }
+    });
+    written
 }
 
 /// The array `array` of the archive, to be read.

@@ -1,0 +1,71 @@
+//! The data sets that can be fetched by name: where they are, and what their files must hash to.
+
+use super::checksum::Digest;
+use crate::cli::data::Name;
+
+/// A data set by name.
+pub struct Set {
+    /// The folder that its files go to.
+    pub folder: &'static str,
+    /// Its official place.
+    pub url: &'static str,
+    /// Whether the place is one tar archive, rather than a folder with one `.gz` a file.
+    pub tar: bool,
+    /// The official files and their SHA-256, unpacked: what matters, whatever archive they came in.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+/// The data set of a name.
+pub fn set(name: Name) -> &'static Set {
+    match name {
+        Name::Cifar10 => &CIFAR10,
+        Name::FashionMnist => &FASHION_MNIST,
+        Name::Mnist => &MNIST,
+    }
+}
+
+/// A file that is wanted, and what it must hash to.
+pub struct Wanted {
+    /// Its name in the data set's folder.
+    pub name: &'static str,
+    /// Its SHA-256.
+    pub digest: Digest,
+}
+
+static CIFAR10: Set = Set {
+    folder: "cifar-10-batches-bin",
+    url: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+    tar: true,
+    files: &[
+        ("data_batch_1.bin", "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5"),
+        ("data_batch_2.bin", "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed"),
+        ("data_batch_3.bin", "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67"),
+        ("data_batch_4.bin", "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48"),
+        ("data_batch_5.bin", "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add"),
+        ("test_batch.bin", "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b"),
+    ],
+};
+
+static FASHION_MNIST: Set = Set {
+    folder: "fashion-mnist",
+    url: "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+    tar: false,
+    files: &[
+        ("train-images-idx3-ubyte", "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888"),
+        ("train-labels-idx1-ubyte", "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9"),
+        ("t10k-images-idx3-ubyte", "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"),
+        ("t10k-labels-idx1-ubyte", "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"),
+    ],
+};
+
+static MNIST: Set = Set {
+    folder: "mnist",
+    url: "https://ossci-datasets.s3.amazonaws.com/mnist",
+    tar: false,
+    files: &[
+        ("train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+        ("train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+        ("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
+        ("t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
+    ],
+};

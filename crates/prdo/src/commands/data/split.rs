@@ -1,0 +1,145 @@
+//! `prdo data split`: one file a node, so that organisations can rehearse with files of their own.
+
+use super::whole::publish;
+use super::{load, wrong};
+use crate::cli::data::{PartitionKind, SplitArgs};
+use crate::commands::{Failure, work};
+use crate::progress::say;
+use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, npz, split_records};
+use prdo::output::write_atomically;
+use prdo::plot::{Figure, Heat};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Deals the data out.
+pub fn run(args: &SplitArgs) -> Result<(), Failure> {
+    check(args)?;
+    let (_, loaded) = load(&args.read)?;
+    match loaded {
+        Loaded::Numbers(data) => split(args, data),
+        Loaded::Images(data) => split(args, data),
+    }
+}
+
+/// Refuses what can be refused before a file is read.
+fn check(args: &SplitArgs) -> Result<(), Failure> {
+    let refuse = |flag: &str, kind: &str| {
+        Err(Failure::Input(format!("{flag} has no use without --partition {kind}: leave it out")))
+    };
+    if args.concentration.is_some() && args.partition != PartitionKind::Dirichlet {
+        return refuse("--concentration", "dirichlet");
+    }
+    if args.shards.is_some() && args.partition != PartitionKind::Shards {
+        return refuse("--shards", "shards");
+    }
+    let taken = |mut entries: std::fs::ReadDir| entries.next().is_some();
+    if args.out.exists() && std::fs::read_dir(&args.out).map_or(true, taken) {
+        let shown = args.out.display();
+        return Err(Failure::Input(format!("--out {shown} is not an empty folder: choose another")));
+    }
+    Ok(())
+}
+
+fn split<F: Feature>(args: &SplitArgs, data: Dataset<F>) -> Result<(), Failure> {
+    let [train, validation, _] =
+        split_records(data.table.len(), args.validation, 0, args.seed).map_err(wrong)?;
+    let set_aside = (!validation.is_empty()).then(|| data.select(&validation));
+    let data = data.into_selected(&train);
+    let partition = match args.partition {
+        PartitionKind::Iid => Partition::iid(&data.table, args.nodes, args.seed),
+        PartitionKind::Dirichlet => {
+            Partition::dirichlet(&data.table, args.nodes, args.concentration.unwrap_or(0.5), args.seed)
+        }
+        PartitionKind::Shards => {
+            Partition::shards(&data.table, args.nodes, args.shards.unwrap_or(2), args.seed)
+        }
+    };
+    let partition = partition.map_err(wrong)?;
+    let classes = Classes::of(&data, &partition);
+
+    let parent = args.out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(work("cannot make the folder for --out"))?;
+    let temporary = tempfile::Builder::new().prefix(".prdo-").tempdir_in(parent);
+    let temporary = temporary.map_err(work("cannot write beside --out"))?;
+    let digits = args.nodes.saturating_sub(1).to_string().len();
+    for (node, records) in partition.assignment.iter().enumerate() {
+        let path = temporary.path().join(format!("node-{node:0digits$}.npz"));
+        write(&path, &data.select(records))?;
+    }
+    if let Some(records) = &set_aside {
+        write(&temporary.path().join("validation.npz"), records)?;
+    }
+    classes.write(temporary.path())?;
+    let finished: PathBuf = temporary.keep();
+    if let Err(error) = publish(&finished, &args.out) {
+        let _ = std::fs::remove_dir_all(&finished);
+        return Err(work("cannot put --out in place")(error));
+    }
+    tell(args, &partition, set_aside.map_or(0, |records| records.table.len()));
+    Ok(())
+}
+
+/// Writes one node's records.
+fn write<F: Feature>(path: &Path, data: &Dataset<F>) -> Result<(), Failure> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    npz::write(&mut bytes, data).map_err(work("cannot pack the records"))?;
+    Ok(write_atomically(path, bytes.get_ref())?)
+}
+
+fn tell(args: &SplitArgs, partition: &Partition, validation: usize) {
+    let sizes: Vec<usize> = partition.assignment.iter().map(Vec::len).collect();
+    let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
+    let out = args.out.display();
+    if args.json {
+        let object = json!({
+            "out": args.out, "nodes": sizes.len(), "records": sizes, "validation": validation, "seed": args.seed,
+        });
+        return say(&object.to_string());
+    }
+    let aside = if validation > 0 { format!("; {validation} in validation.npz") } else { String::new() };
+    let each = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    say(&format!("{out}: {} nodes with {each} records each{aside}", sizes.len()));
+    say(&format!("who holds what: {out}/classes.csv and {out}/classes.svg"));
+}
+
+/// Records of each class at each node.
+struct Classes {
+    names: Vec<String>,
+    counts: Vec<Vec<u64>>,
+}
+
+impl Classes {
+    fn of<F: Feature>(data: &Dataset<F>, partition: &Partition) -> Self {
+        let labels = data.table.labels();
+        let mut distinct = labels.to_vec();
+        distinct.sort_unstable_by(f64::total_cmp);
+        distinct.dedup();
+        let named =
+            |label: f64| data.class_names.as_ref().and_then(|names| names.get(label as usize).cloned());
+        let names = distinct.iter().map(|label| named(*label).unwrap_or_else(|| label.to_string())).collect();
+        let counts = class_table(labels, &partition.assignment);
+        let counts = counts.into_iter().map(|node| node.into_iter().map(|c| c as u64).collect()).collect();
+        Self { names, counts }
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), Failure> {
+        let mut table =
+            format!("node,{}\n", self.names.iter().map(|n| cell(n)).collect::<Vec<_>>().join(","));
+        for (node, counts) in self.counts.iter().enumerate() {
+            let row: Vec<String> = counts.iter().map(u64::to_string).collect();
+            table.push_str(&format!("{node},{}\n", row.join(",")));
+        }
+        write_atomically(&folder.join("classes.csv"), table.as_bytes())?;
+        let heat = Heat::new("Records of each class at each node", self.counts.clone());
+        let figure = Figure::of(heat.column_labels(self.names.clone()));
+        Ok(write_atomically(&folder.join("classes.svg"), figure.to_svg().as_bytes())?)
+    }
+}
+
+/// A cell of a CSV file, quoted where it must be.
+fn cell(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
