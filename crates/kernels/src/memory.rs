@@ -1,39 +1,77 @@
 //! Memory whose first value, and every sixteenth after it, begins a cache line: a vector that straddles two lines
 //! takes twice as long to load.
 
-use crate::simd::LANES;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([f32; LANES]);
+const LINE: usize = 64;
 
-/// A fixed number of values, aligned to cache lines, zero at first.
-#[derive(Clone)]
+/// A fixed number of values, aligned to cache lines, zero at first. Pages that are never written cost nothing.
 pub struct Memory {
-    lines: Vec<Line>,
+    start: NonNull<f32>,
     len: usize,
 }
 
+// SAFETY: it owns its values, as a vector does.
+unsafe impl Send for Memory {}
+// SAFETY: shared references only read.
+unsafe impl Sync for Memory {}
+
 impl Memory {
     /// `len` zeros.
+    ///
+    /// # Panics
+    /// When there is no such amount of memory.
     pub fn zeros(len: usize) -> Self {
-        Self { lines: vec![Line([0.0; LANES]); len.div_ceil(LANES)], len }
+        if len == 0 {
+            return Self { start: NonNull::dangling(), len };
+        }
+        let layout = Self::layout(len);
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        match NonNull::new(start.cast()) {
+            Some(start) => Self { start, len },
+            None => handle_alloc_error(layout),
+        }
+    }
+
+    #[allow(clippy::expect_used)] // as a vector of that length would
+    fn layout(len: usize) -> Layout {
+        let bytes = len.checked_mul(size_of::<f32>()).and_then(|b| b.checked_next_multiple_of(LINE));
+        Layout::from_size_align(bytes.unwrap_or(usize::MAX), LINE).expect("a length that memory can have")
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.len > 0 {
+            // SAFETY: allocated with this layout, and freed once.
+            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) };
+        }
+    }
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeros(self.len);
+        copy.copy_from_slice(self);
+        copy
     }
 }
 
 impl Deref for Memory {
     type Target = [f32];
     fn deref(&self) -> &[f32] {
-        // SAFETY: lines are sixteen values each without padding, and there are enough of them.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+        // SAFETY: `len` initialised values begin there (or none, at a dangling pointer).
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl DerefMut for Memory {
     fn deref_mut(&mut self) -> &mut [f32] {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
@@ -53,8 +91,9 @@ mod tests {
             let mut memory = Memory::zeros(len);
             assert_eq!(memory.len(), len);
             assert!(memory.iter().all(|v| *v == 0.0));
-            assert_eq!(memory.as_ptr() as usize % 64, 0);
+            assert!(len == 0 || (memory.as_ptr() as usize).is_multiple_of(LINE));
             memory.iter_mut().for_each(|v| *v = 1.0);
+            assert_eq!(memory.clone().iter().sum::<f32>(), len as f32);
         }
     }
 }

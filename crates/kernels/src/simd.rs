@@ -38,6 +38,28 @@ pub(crate) trait Simd: Copy {
     /// Loads what [`Simd::store_integers`] stored.
     unsafe fn load_integers(p: *const f32) -> Self::V;
 
+    /// Of sixteen values, those whose integer at `keys` is `key`: writes them and their numbers (`first`, `first` +
+    /// `step`, …, as integers) close together and gives how many. May write up to sixteen values of each.
+    unsafe fn pick(
+        (keys, key): (*const f32, i32),
+        values: *const f32,
+        (first, step): (i32, i32),
+        (out, numbers): (*mut f32, *mut f32),
+    ) -> usize {
+        let mut count = 0;
+        for lane in 0..LANES {
+            // SAFETY: the caller's pointers are valid for sixteen values.
+            unsafe {
+                if (*keys.add(lane)).to_bits() as i32 == key {
+                    *out.add(count) = *values.add(lane);
+                    *numbers.add(count) = f32::from_bits((first + step * lane as i32) as u32);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
     #[inline(always)]
     unsafe fn zero() -> Self::V {
         // SAFETY: as the caller's.
@@ -257,6 +279,23 @@ mod x86 {
         #[inline(always)]
         unsafe fn store_integers(p: *mut f32, v: __m512) {
             unsafe { _mm512_storeu_si512(p.cast(), _mm512_cvtps_epi32(v)) }
+        }
+        #[inline(always)]
+        unsafe fn pick(
+            (keys, key): (*const f32, i32),
+            values: *const f32,
+            (first, step): (i32, i32),
+            (out, numbers): (*mut f32, *mut f32),
+        ) -> usize {
+            unsafe {
+                let mask = _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(keys.cast()), _mm512_set1_epi32(key));
+                let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+                let all = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(step));
+                let all = _mm512_add_epi32(all, _mm512_set1_epi32(first));
+                _mm512_storeu_ps(out, _mm512_maskz_compress_ps(mask, _mm512_loadu_ps(values)));
+                _mm512_storeu_si512(numbers.cast(), _mm512_maskz_compress_epi32(mask, all));
+                mask.count_ones() as usize
+            }
         }
         #[inline(always)]
         unsafe fn load_integers(p: *const f32) -> __m512 {

@@ -47,6 +47,8 @@ pub struct Finish<'a> {
     pub activation: Activation,
     /// The halo of the plane that is written.
     pub halo: usize,
+    /// Multiply by the derivative of an activation, given its values: a plane with a halo of 1 at this offset.
+    pub derivative: Option<(Activation, usize)>,
 }
 
 impl Geometry {
@@ -160,6 +162,16 @@ leveled!(
 );
 
 leveled!(
+    /// The gradient with respect to the inputs of a pooled convolution, times the derivative of the activation whose
+    /// values the inputs `x` are, written to the interior of the plane `out` of the given halo. `weights` are
+    /// `[input block][output][tap][16]`.
+    pooled_input_gradient = pooled_input_gradient_body (
+        g: &Geometry, dy: &[f32], places: &[f32], weights: &[f32], x: &[f32], activation: Activation,
+        out: &mut [f32], halo: usize, scratch: &mut [f32],
+    )
+);
+
+leveled!(
     /// Spreads pooled gradients `dy` over the windows they came from, zeros elsewhere: the interior of a plane
     /// with a halo of 1 (`g.outputs` blocks).
     unpool = unpool_body (g: &Geometry, dy: &[f32], places: &[f32], plane: &mut [f32])
@@ -184,12 +196,29 @@ impl Plan {
         let (v_plane, m_plane) = g.scratch_planes(tiles);
         Self { g: *g, tiles, row, block: (g.height + 2) * row, v_plane, m_plane }
     }
+}
 
-    /// The top left corner (in pixels) of tile `t`'s outputs.
+/// Goes through the tiles of one record after another: divisions would take longer than the tiles.
+#[derive(Clone, Copy)]
+struct Cursor {
+    record: usize,
+    /// The top left corner, in pixels, of the tile's outputs.
+    y: usize,
+    x: usize,
+}
+
+impl Cursor {
+    const START: Cursor = Cursor { record: 0, y: 0, x: 0 };
+
     #[inline(always)]
-    fn corner(&self, t: usize) -> (usize, usize) {
-        let across = self.g.width / 2;
-        (2 * (t / across), 2 * (t % across))
+    fn advance(&mut self, g: &Geometry) {
+        self.x += 2;
+        if self.x == g.width {
+            (self.x, self.y) = (0, self.y + 2);
+            if self.y == g.height {
+                (self.y, self.record) = (0, self.record + 1);
+            }
+        }
     }
 }
 
@@ -208,36 +237,38 @@ fn convolve_body<S: Simd>(
     let (h, w) = (g.height / shrink, g.width / shrink);
     let written = g.outputs * (h + 2 * finish.halo) * (w + 2 * finish.halo) * LANES;
     let places = finish.pool.map_or(0, |at| at + g.outputs * h * w * LANES);
-    let end = (input + g.input_len()).max(output + written).max(places);
+    let plane = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
+    let values = finish.derivative.map_or(0, |(_, at)| at + plane);
+    let end = (input + g.input_len()).max(output + written).max(places).max(values);
     assert!(g.fits());
     records.check(memory.len(), end);
     assert!(weights.len() == g.weights() && scratch.len() >= g.scratch(records.count));
     assert!(finish.bias.is_none_or(|bias| bias.len() == g.outputs * LANES));
 
     let all = g.tiles() * records.count;
-    let mut first = 0;
+    let plan = Plan::new(g, TILES.min(all));
+    let (mut first, mut read, mut write) = (0, Cursor::START, Cursor::START);
     while first < all {
         let count = TILES.min(all - first);
-        let plan = Plan::new(g, TILES.min(all));
         let (v, m) = scratch.split_at_mut(PLACES * plan.v_plane);
         // SAFETY: all offsets lie within what was checked above; called with S's instructions.
         unsafe {
             for t in 0..count {
-                let (record, tile) = ((first + t) / g.tiles(), (first + t) % g.tiles());
-                let x = memory.as_ptr().add(record * records.stride + input);
-                input_tile::<S>(&plan, x, tile, v.as_mut_ptr().add(t * g.inputs * LANES));
+                let x = memory.as_ptr().add(read.record * records.stride + input);
+                input_tile::<S>(&plan, x, read, v.as_mut_ptr().add(t * g.inputs * LANES));
+                read.advance(g);
             }
             products::<S>(&plan, v.as_ptr(), weights.as_ptr(), m.as_mut_ptr(), count);
             for t in 0..count {
-                let (record, tile) = ((first + t) / g.tiles(), (first + t) % g.tiles());
-                let base = memory.as_mut_ptr().add(record * records.stride);
+                let base = memory.as_mut_ptr().add(write.record * records.stride);
                 let m = m.as_ptr().add(t * g.outputs * LANES);
                 match finish.pool {
                     Some(places) => {
-                        pooled_tile::<S>(&plan, m, tile, base.add(output), base.add(places), &finish)
+                        pooled_tile::<S>(&plan, m, write, base.add(output), base.add(places), &finish)
                     }
-                    None => output_tile::<S>(&plan, m, tile, base.add(output), &finish),
+                    None => output_tile::<S>(&plan, m, write, base, output, &finish),
                 }
+                write.advance(g);
             }
         }
         first += count;
@@ -246,8 +277,8 @@ fn convolve_body<S: Simd>(
 
 /// Bᵀ d B of one tile, all input channels: place ξ goes to plane ξ of `v`.
 #[inline(always)]
-unsafe fn input_tile<S: Simd>(plan: &Plan, x: *const f32, tile: usize, v: *mut f32) {
-    let (y0, x0) = plan.corner(tile);
+unsafe fn input_tile<S: Simd>(plan: &Plan, x: *const f32, tile: Cursor, v: *mut f32) {
+    let (y0, x0) = (tile.y, tile.x);
     // SAFETY: the caller's: a halo of 1 makes every tile whole.
     unsafe {
         for block in 0..plan.g.inputs {
@@ -319,8 +350,15 @@ unsafe fn bias<S: Simd>(finish: &Finish<'_>, block: usize) -> S::V {
 }
 
 #[inline(always)]
-unsafe fn output_tile<S: Simd>(plan: &Plan, m: *const f32, tile: usize, out: *mut f32, finish: &Finish<'_>) {
-    let (y0, x0) = plan.corner(tile);
+unsafe fn output_tile<S: Simd>(
+    plan: &Plan,
+    m: *const f32,
+    tile: Cursor,
+    base: *mut f32,
+    output: usize,
+    finish: &Finish<'_>,
+) {
+    let (y0, x0) = (tile.y, tile.x);
     let row = (plan.g.width + 2 * finish.halo) * LANES;
     let block_len = (plan.g.height + 2 * finish.halo) * row;
     // SAFETY: the caller's.
@@ -328,10 +366,16 @@ unsafe fn output_tile<S: Simd>(plan: &Plan, m: *const f32, tile: usize, out: *mu
         for block in 0..plan.g.outputs {
             let bias = bias::<S>(finish, block);
             let y = output_block::<S>(m.add(block * LANES), plan.m_plane);
-            let out = out.add(block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES);
+            let at = block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES;
+            let out = base.add(output + at);
             for (i, line) in y.into_iter().enumerate() {
                 for (j, value) in line.into_iter().enumerate() {
-                    let value = activation::forward::<S>(finish.activation, S::add(value, bias));
+                    let mut value = activation::forward::<S>(finish.activation, S::add(value, bias));
+                    if let Some((activation, values)) = finish.derivative {
+                        let pixel = block * plan.block + (y0 + i + 1) * plan.row + (x0 + j + 1) * LANES;
+                        value =
+                            activation::backward::<S>(activation, S::load(base.add(values + pixel)), value);
+                    }
                     S::store(out.add(i * row + j * LANES), value);
                 }
             }
@@ -343,12 +387,12 @@ unsafe fn output_tile<S: Simd>(plan: &Plan, m: *const f32, tile: usize, out: *mu
 unsafe fn pooled_tile<S: Simd>(
     plan: &Plan,
     m: *const f32,
-    tile: usize,
+    tile: Cursor,
     out: *mut f32,
     places: *mut f32,
     finish: &Finish<'_>,
 ) {
-    let (y0, x0) = plan.corner(tile);
+    let (y0, x0) = (tile.y, tile.x);
     let (h, w) = (plan.g.height / 2, plan.g.width / 2);
     let row = (w + 2 * finish.halo) * LANES;
     let block_len = (h + 2 * finish.halo) * row;
@@ -387,9 +431,11 @@ fn weight_gradient_body<S: Simd>(
     let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
     // SAFETY: all offsets lie within what was checked above; called with S's instructions.
     unsafe {
-        for tile in 0..plan.tiles {
-            input_tile::<S>(&plan, x.as_ptr(), tile, v.as_mut_ptr().add(tile * inputs));
-            gradient_tile::<S>(&plan, dy.as_ptr(), tile, d.as_mut_ptr().add(tile * outputs));
+        let mut tile = Cursor::START;
+        for t in 0..plan.tiles {
+            input_tile::<S>(&plan, x.as_ptr(), tile, v.as_mut_ptr().add(t * inputs));
+            gradient_tile::<S>(&plan, dy.as_ptr(), tile, d.as_mut_ptr().add(t * outputs));
+            tile.advance(g);
         }
         let mut sums = [0.0_f32; PLACES * 8 * 2 * LANES];
         for first in (0..outputs).step_by(8) {
@@ -419,8 +465,8 @@ fn weight_gradient_body<S: Simd>(
 
 /// A dy Aᵀ of one tile, all output channels.
 #[inline(always)]
-unsafe fn gradient_tile<S: Simd>(plan: &Plan, dy: *const f32, tile: usize, d: *mut f32) {
-    let (y0, x0) = plan.corner(tile);
+unsafe fn gradient_tile<S: Simd>(plan: &Plan, dy: *const f32, tile: Cursor, d: *mut f32) {
+    let (y0, x0) = (tile.y, tile.x);
     // SAFETY: the caller's.
     unsafe {
         let line = |a: S::V, b: S::V| [a, S::add(a, b), S::sub(a, b), S::sub(S::zero(), b)];
@@ -532,6 +578,162 @@ unsafe fn sparse<S: Simd>(
             for (t, sum) in taps.iter().enumerate() {
                 S::store(out.add(n * next + t * LANES), *sum);
             }
+        }
+    }
+}
+
+/// Output channels whose weights for one input block stay in the first-level cache.
+const SOME: usize = 32;
+
+impl Geometry {
+    /// Values of scratch memory that [`pooled_input_gradient`] needs.
+    pub fn sparse_scratch(&self) -> usize {
+        let windows = self.height / 2 * (self.width / 2);
+        let lists = 2 * (windows * self.outputs.next_multiple_of(2) * LANES + LANES);
+        let counts = windows * self.outputs.div_ceil(2) * 4;
+        (self.height + 2) * (self.width + 2) * LANES + lists + counts
+    }
+}
+
+/// The gradients of every window, sorted by where in the window they belong.
+#[derive(Clone, Copy)]
+struct Lists {
+    /// Windows of `SOME` outputs each: values, and where their weights begin.
+    values: *mut f32,
+    numbers: *mut f32,
+    /// How many belong to each of the four places of a window.
+    counts: *mut f32,
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn pooled_input_gradient_body<S: Simd>(
+    g: &Geometry,
+    dy: &[f32],
+    places: &[f32],
+    weights: &[f32],
+    x: &[f32],
+    activation: Activation,
+    out: &mut [f32],
+    halo: usize,
+    scratch: &mut [f32],
+) {
+    let windows = g.height / 2 * (g.width / 2);
+    let plan = Plan::new(g, g.tiles());
+    let out_row = (g.width + 2 * halo) * LANES;
+    let out_block = (g.height + 2 * halo) * out_row;
+    assert!(g.fits() && x.len() >= g.input_len() && out.len() >= g.inputs * out_block);
+    assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
+    assert!(weights.len() == g.gradient() && scratch.len() >= g.sparse_scratch());
+    let groups = g.outputs.div_ceil(2);
+    let (plane, lists) = scratch.split_at_mut(plan.block);
+    let (values, rest) = lists.split_at_mut(groups * windows * SOME + LANES);
+    let (numbers, counts) = rest.split_at_mut(groups * windows * SOME + LANES);
+    let lists =
+        Lists { values: values.as_mut_ptr(), numbers: numbers.as_mut_ptr(), counts: counts.as_mut_ptr() };
+    // SAFETY: all offsets lie within what was checked above; called with S's instructions.
+    unsafe {
+        sort::<S>(&plan, dy.as_ptr(), places.as_ptr(), lists);
+        for block in 0..g.inputs {
+            plane.fill(0.0);
+            for group in 0..groups {
+                let first = (block * g.outputs * LANES + group * SOME) * TAPS * LANES;
+                scatter::<S>(&plan, weights.as_ptr().add(first), lists, group, plane.as_mut_ptr());
+            }
+            for y in 0..g.height {
+                for column in 0..g.width {
+                    let from = (y + 1) * plan.row + (column + 1) * LANES;
+                    let value = S::load(plane.as_ptr().add(from));
+                    let a = S::load(x.as_ptr().add(block * plan.block + from));
+                    let to = block * out_block + (y + halo) * out_row + (column + halo) * LANES;
+                    S::store(out.as_mut_ptr().add(to), activation::backward::<S>(activation, a, value));
+                }
+            }
+        }
+    }
+}
+
+/// Sorts the gradients of each window and group of outputs by their place in the window.
+#[inline(always)]
+unsafe fn sort<S: Simd>(plan: &Plan, dy: *const f32, places: *const f32, lists: Lists) {
+    let g = &plan.g;
+    let windows = g.height / 2 * (g.width / 2);
+    let step = (TAPS * LANES) as i32;
+    // SAFETY: the caller's: each window's list has room for all its outputs, and sixteen more at the end.
+    unsafe {
+        for group in 0..g.outputs.div_ceil(2) {
+            let mut window = Cursor::START;
+            for w in 0..windows {
+                let corner = (window.y * plan.row + window.x * LANES) as i32;
+                let (row, lane) = (plan.row as i32, LANES as i32);
+                let at = (group * windows + w) * SOME;
+                let mut found = 0;
+                for (k, key) in
+                    [corner, corner + lane, corner + row, corner + row + lane].into_iter().enumerate()
+                {
+                    let before = found;
+                    for half in 0..(g.outputs - 2 * group).min(2) {
+                        let from = ((2 * group + half) * windows + w) * LANES;
+                        let first = (half * LANES) as i32 * step;
+                        found += S::pick(
+                            (places.add(from), key),
+                            dy.add(from),
+                            (first, step),
+                            (lists.values.add(at + found), lists.numbers.add(at + found)),
+                        );
+                    }
+                    let count = f32::from_bits((found - before) as u32);
+                    *lists.counts.add((group * windows + w) * 4 + k) = count;
+                }
+                window.advance(g);
+            }
+        }
+    }
+}
+
+/// Adds, for every window, gradient times weights to the 4×4 inputs that the window saw.
+#[inline(always)]
+unsafe fn scatter<S: Simd>(plan: &Plan, weights: *const f32, lists: Lists, group: usize, plane: *mut f32) {
+    let g = &plan.g;
+    let windows = g.height / 2 * (g.width / 2);
+    // SAFETY: the caller's: with a halo of 1 the 4×4 inputs of every window lie in the plane.
+    unsafe {
+        let mut window = Cursor::START;
+        for w in 0..windows {
+            let at = plane.add(window.y * plan.row + window.x * LANES);
+            let mut sums = [[S::zero(); 4]; 4];
+            for (i, line) in sums.iter_mut().enumerate() {
+                for (j, sum) in line.iter_mut().enumerate() {
+                    *sum = S::load(at.add(i * plan.row + j * LANES));
+                }
+            }
+            let list = (group * windows + w) * SOME;
+            let (mut values, mut numbers) = (lists.values.add(list), lists.numbers.add(list));
+            macro_rules! place {
+                ($k:literal) => {
+                    let count = (*lists.counts.add((group * windows + w) * 4 + $k)).to_bits() as usize;
+                    for e in 0..count {
+                        let value = S::splat(*values.add(e));
+                        let taps = weights.add((*numbers.add(e)).to_bits() as usize);
+                        for t in 0..TAPS {
+                            let sum = &mut sums[$k / 2 + t / 3][$k % 2 + t % 3];
+                            *sum = S::fma(value, S::load(taps.add(t * LANES)), *sum);
+                        }
+                    }
+                    (values, numbers) = (values.add(count), numbers.add(count));
+                };
+            }
+            place!(0);
+            place!(1);
+            place!(2);
+            place!(3);
+            let _ = (values, numbers);
+            for (i, line) in sums.iter().enumerate() {
+                for (j, sum) in line.iter().enumerate() {
+                    S::store(at.add(i * plan.row + j * LANES), *sum);
+                }
+            }
+            window.advance(g);
         }
     }
 }
@@ -657,7 +859,13 @@ mod tests {
                     memory[r * stride..r * stride + scaled.len()].copy_from_slice(&scaled);
                 }
                 let mut scratch = vec![0.0; g.scratch(count)];
-                let finish = Finish { bias: Some(&bias), pool: None, activation: Activation::None, halo: 0 };
+                let finish = Finish {
+                    bias: Some(&bias),
+                    pool: None,
+                    activation: Activation::None,
+                    halo: 0,
+                    derivative: None,
+                };
                 let records = Records { stride, count };
                 convolve(level, &g, &mut memory, records, 0, case.x.len(), &u, finish, &mut scratch);
                 for r in 0..count {
@@ -703,6 +911,56 @@ mod tests {
                 assert_eq!(whole, spread);
                 pooled_weight_gradient(level, &g, &case.x, &dy, &places, &mut gradient);
                 check(&case, &spread, &gradient);
+                check_inputs(level, &case, &dy, &places, &spread);
+            }
+        }
+    }
+
+    /// The gradient with respect to the inputs, through tanh, against its definition.
+    fn check_inputs(level: Level, case: &Case, dy: &[f32], places: &[f32], spread: &[f32]) {
+        let g = &case.g;
+        let (h, w) = (g.height, g.width);
+        let mut weights = vec![0.0; g.gradient()];
+        for (n, slot) in weights.iter_mut().enumerate() {
+            let (lane, t, o) = (n % LANES, n / LANES % 9, n / LANES / 9 % (g.outputs * LANES));
+            let block = n / LANES / 9 / (g.outputs * LANES);
+            *slot = case.weight(o, block * LANES + lane, t);
+        }
+        for halo in [0, 1] {
+            let mut out = plane(g.inputs, h, w, halo, |_, _, _| 5.0);
+            let mut scratch = vec![3.0; g.sparse_scratch()];
+            let tanh = Activation::Tanh;
+            pooled_input_gradient(
+                level,
+                g,
+                dy,
+                places,
+                &weights,
+                &case.x,
+                tanh,
+                &mut out,
+                halo,
+                &mut scratch,
+            );
+            for i in 0..g.inputs * LANES {
+                for y in 0..h {
+                    for x in 0..w {
+                        let mut exact = 0.0;
+                        for o in 0..g.outputs * LANES {
+                            for t in 0..9 {
+                                let (oy, ox) = (y + 1, x + 1);
+                                let inside = oy >= t / 3 && ox >= t % 3 && oy - t / 3 < h && ox - t % 3 < w;
+                                if inside {
+                                    let d = spread[at(o, oy - t / 3, ox - t % 3, h, w, 1)];
+                                    exact += f64::from(d) * f64::from(case.weight(o, i, t));
+                                }
+                            }
+                        }
+                        let a = f64::from(case.x[at(i, y, x, h, w, 1)]);
+                        let found = f64::from(out[at(i, y, x, h, w, halo)]);
+                        assert!((found - exact * (1.0 - a * a)).abs() < 1e-4, "{i} {y} {x}: {found} {exact}");
+                    }
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Forward and backward through all steps for a few records at once, and one record's gradient.
 
 use super::image::Image;
-use super::plan::{Op, Plan, Step};
+use super::plan::{Op, Plan, Pooled, Step};
 use super::weights::Weights;
 use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
@@ -20,7 +20,10 @@ pub(super) struct Pass<'a> {
 impl<'a> Pass<'a> {
     pub fn new(plan: &'a Plan, level: Level, weights: &'a [Weights], group: usize) -> Self {
         let scratch = plan.steps.iter().map(|step| match &step.op {
-            Op::Winograd { geometry, .. } => geometry.scratch(group).max(turned(geometry).scratch(group)),
+            Op::Winograd { geometry, .. } => {
+                let dense = geometry.scratch(group).max(turned(geometry).scratch(group));
+                dense.max(geometry.sparse_scratch())
+            }
             _ => 0,
         });
         let scratch = Memory::zeros(scratch.max().unwrap_or(0));
@@ -53,6 +56,7 @@ impl<'a> Pass<'a> {
                     pool: pool.map(|p| p.places),
                     activation: step.activation,
                     halo: output.halo,
+                    derivative: None,
                 };
                 let (memory, scratch) = (&mut self.memory[..], &mut self.scratch[..]);
                 let (from, to) = (input.offset, output.offset);
@@ -72,24 +76,31 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Gradients with respect to every step's output before its activation, where the last one's is in place.
+    /// Gradients with respect to every step's output before its activation, where the last one's (after it) is in
+    /// place.
     pub fn backward(&mut self, count: usize) {
         let steps = &self.plan.steps;
-        for number in (0..steps.len()).rev() {
-            let step = &steps[number];
-            if step.activation != Activation::None {
-                (0..count).for_each(|r| differentiate(self.level, step, self.record_mut(r)));
-            }
-            if number > 0 {
-                self.backward_step(step, &self.weights[number], &steps[number - 1].gradient, count);
-            }
+        let Some(last) = steps.last() else { return };
+        (0..count).for_each(|r| differentiate(self.level, last, self.record_mut(r)));
+        for number in (1..steps.len()).rev() {
+            self.backward_step(&steps[number], &self.weights[number], &steps[number - 1], count);
         }
     }
 
-    fn backward_step(&mut self, step: &Step, weights: &Weights, to: &Image, count: usize) {
+    /// Takes a step's gradient to that of the step before it, through that one's activation.
+    fn backward_step(&mut self, step: &Step, weights: &Weights, previous: &Step, count: usize) {
         let records = Records { stride: self.plan.memory, count };
-        let level = self.level;
+        let (level, to) = (self.level, &previous.gradient);
         match (&step.op, weights) {
+            (Op::Winograd { geometry, pool: Some(pool) }, Weights::Conv { backward, .. })
+                if level.has_many_registers() =>
+            {
+                let Self { plan, memory, scratch, .. } = self;
+                for record in memory.chunks_exact_mut(plan.memory).take(count) {
+                    sparse_backward(level, geometry, (step, pool), backward, previous, record, scratch);
+                }
+                return;
+            }
             (Op::Winograd { geometry, pool }, Weights::Conv { backward, .. }) => {
                 let from = match pool {
                     Some(pool) => {
@@ -98,7 +109,13 @@ impl<'a> Pass<'a> {
                     }
                     None => step.gradient.offset,
                 };
-                let finish = Finish { bias: None, pool: None, activation: Activation::None, halo: to.halo };
+                let finish = Finish {
+                    bias: None,
+                    pool: None,
+                    activation: Activation::None,
+                    halo: to.halo,
+                    derivative: Some((previous.activation, step.input.offset)),
+                };
                 let (g, memory) = (turned(geometry), &mut self.memory[..]);
                 winograd::convolve(
                     level,
@@ -111,12 +128,14 @@ impl<'a> Pass<'a> {
                     finish,
                     &mut self.scratch,
                 );
+                return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, .. }) => {
                 self.dense_backward(step, weights, *width, to, records);
             }
             _ => (0..count).for_each(|r| one_backward(level, step, weights, to, self.record_mut(r))),
         }
+        (0..count).for_each(|r| differentiate(level, previous, self.record_mut(r)));
     }
 
     /// A fully connected layer gives a vector; the image before it may have a halo, which a vector has not.
@@ -183,7 +202,28 @@ fn turned(g: &Geometry) -> Geometry {
     Geometry { inputs: g.outputs, outputs: g.inputs, ..*g }
 }
 
-fn spread(level: Level, g: &Geometry, step: &Step, pool: &super::plan::Pooled, record: &mut [f32]) {
+/// The gradient of a pooled convolution's inputs, through the activation before it.
+fn sparse_backward(
+    level: Level,
+    g: &Geometry,
+    (step, pool): (&Step, &Pooled),
+    weights: &Memory,
+    previous: &Step,
+    record: &mut [f32],
+    scratch: &mut [f32],
+) {
+    let (to, activation) = (&previous.gradient, previous.activation);
+    // Handed out in this order: the step before with its gradient, then this one's gradient and places.
+    let (before, from) = record.split_at_mut(to.range().end);
+    let base = to.range().end;
+    let (before, out) = before.split_at_mut(to.offset);
+    let dy = &from[step.gradient.offset - base..step.gradient.range().end - base];
+    let places = &from[pool.places - base..pool.places - base + dy.len()];
+    let x = &before[step.input.range()];
+    winograd::pooled_input_gradient(level, g, dy, places, weights, x, activation, out, to.halo, scratch);
+}
+
+fn spread(level: Level, g: &Geometry, step: &Step, pool: &Pooled, record: &mut [f32]) {
     let (places, plane) = (pool.places..pool.places + step.gradient.len(), pool.spread.range());
     // The three stretches were handed out one after another: gradient, then places, then the spread plane.
     let (before, plane_on) = record.split_at_mut(plane.start);
@@ -231,6 +271,9 @@ fn one_backward(level: Level, step: &Step, weights: &Weights, to: &Image, memory
 
 /// Multiplies a step's gradient by the derivative of its activation.
 fn differentiate(level: Level, step: &Step, memory: &mut [f32]) {
+    if step.activation == Activation::None {
+        return;
+    }
     let (output, gradient) = (&step.output, &step.gradient);
     if output.halo == gradient.halo {
         let (values, gradient) = super::image::two(memory, output.range(), gradient.range());

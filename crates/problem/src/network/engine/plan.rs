@@ -67,7 +67,7 @@ pub(super) enum Op {
 pub(super) struct Pooled {
     /// Which value of each window was largest.
     pub places: usize,
-    /// Room for the gradient spread over the windows again.
+    /// Room for the gradient spread over the windows again, for levels that take it back densely.
     pub spread: Image,
 }
 

@@ -3,11 +3,12 @@
 use super::image::Image;
 use super::plan::{Op, Plan, Step, columns};
 use prdo_kernels::winograd::{Geometry, TAPS, transform_weights};
-use prdo_kernels::{LANES, Memory};
+use prdo_kernels::{LANES, Level, Memory};
 
 /// One step's parameters.
 pub(super) enum Weights {
-    /// Of a convolution, for its outputs and for the gradient of its inputs.
+    /// Of a convolution, for its outputs and for the gradient of its inputs (transformed, or as
+    /// `[input block][output][tap][16]` where pooled gradients are taken back sparsely).
     Conv { forward: Memory, backward: Memory, bias: Memory },
     /// Of a fully connected layer.
     Dense { weights: Memory, bias: Memory },
@@ -18,17 +19,21 @@ pub(super) enum Weights {
 }
 
 /// The parameters of every step at the point `x`.
-pub(super) fn weights(plan: &Plan, x: &[f64]) -> Vec<Weights> {
-    plan.steps.iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
+pub(super) fn weights(plan: &Plan, level: Level, x: &[f64]) -> Vec<Weights> {
+    plan.steps.iter().enumerate().map(|(number, step)| of_step(step, level, number == 0, x)).collect()
 }
 
-fn of_step(step: &Step, first: bool, x: &[f64]) -> Weights {
+fn of_step(step: &Step, level: Level, first: bool, x: &[f64]) -> Weights {
     let Some([weight, bias]) = step.tensors else { return Weights::None };
     let (weight, bias) = (&x[weight..], padded(&x[bias..bias + step.output.channels]));
     let (inputs, outputs) = (step.input.channels, step.output.channels);
     match &step.op {
-        Op::Winograd { geometry, .. } => {
-            let (forward, backward) = winograd(geometry, weight, inputs, outputs);
+        Op::Winograd { geometry, pool } => {
+            let forward = winograd_forward(geometry, weight, inputs, outputs);
+            let backward = match pool.is_some() && level.has_many_registers() {
+                true => sparse(geometry, weight, inputs, outputs),
+                false => winograd_backward(geometry, weight, inputs, outputs),
+            };
             Weights::Conv { forward, backward, bias }
         }
         Op::Direct { kernel, .. } => {
@@ -79,34 +84,51 @@ fn lanes(a: usize, b: usize, taps: usize, value: impl Fn(usize, usize, usize) ->
     memory
 }
 
-/// Transformed weights of a convolution, and of the one that takes its outputs' gradient to its inputs'.
-fn winograd(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> (Memory, Memory) {
-    let (mut forward, mut backward) = (Memory::zeros(g.weights()), Memory::zeros(g.weights()));
-    let sixteen = |block: usize, count: usize| (0..LANES).take(count.saturating_sub(block * LANES));
-    transform_weights(
-        g,
-        |block, i| {
-            let mut lanes = [[0.0; LANES]; TAPS];
-            for k in sixteen(block, outputs).filter(|_| i < inputs) {
-                let from = &weight[((block * LANES + k) * inputs + i) * TAPS..][..TAPS];
-                (0..TAPS).for_each(|t| lanes[t][k] = from[t] as f32);
-            }
-            lanes
-        },
-        &mut forward,
-    );
+/// The numbers of a block's lanes that are channels.
+fn channels(block: usize, count: usize) -> impl Iterator<Item = usize> {
+    (0..LANES).take(count.saturating_sub(block * LANES))
+}
+
+/// Transformed weights of a convolution.
+fn winograd_forward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> Memory {
+    let mut forward = Memory::zeros(g.weights());
+    let lanes = |block: usize, i: usize| {
+        let mut lanes = [[0.0; LANES]; TAPS];
+        for k in channels(block, outputs).filter(|_| i < inputs) {
+            let from = &weight[((block * LANES + k) * inputs + i) * TAPS..][..TAPS];
+            (0..TAPS).for_each(|t| lanes[t][k] = from[t] as f32);
+        }
+        lanes
+    };
+    transform_weights(g, lanes, &mut forward);
+    forward
+}
+
+/// Transformed weights of the convolution that takes the outputs' gradient to the inputs'.
+fn winograd_backward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> Memory {
+    let mut backward = Memory::zeros(g.weights());
     let turned = Geometry { inputs: g.outputs, outputs: g.inputs, ..*g };
-    transform_weights(
-        &turned,
-        |block, o| {
-            let mut lanes = [[0.0; LANES]; TAPS];
-            for k in sixteen(block, inputs).filter(|_| o < outputs) {
-                let from = &weight[(o * inputs + block * LANES + k) * TAPS..][..TAPS];
-                (0..TAPS).for_each(|t| lanes[t][k] = from[TAPS - 1 - t] as f32);
-            }
-            lanes
-        },
-        &mut backward,
-    );
-    (forward, backward)
+    let lanes = |block: usize, o: usize| {
+        let mut lanes = [[0.0; LANES]; TAPS];
+        for k in channels(block, inputs).filter(|_| o < outputs) {
+            let from = &weight[(o * inputs + block * LANES + k) * TAPS..][..TAPS];
+            (0..TAPS).for_each(|t| lanes[t][k] = from[TAPS - 1 - t] as f32);
+        }
+        lanes
+    };
+    transform_weights(&turned, lanes, &mut backward);
+    backward
+}
+
+/// Weights as `[input block][output][tap][16]`.
+fn sparse(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> Memory {
+    let mut memory = Memory::zeros(g.gradient());
+    for (n, taps) in memory.chunks_exact_mut(TAPS * LANES).enumerate() {
+        let (block, o) = (n / (g.outputs * LANES), n % (g.outputs * LANES));
+        for k in channels(block, inputs).filter(|_| o < outputs) {
+            let from = &weight[(o * inputs + block * LANES + k) * TAPS..][..TAPS];
+            (0..TAPS).for_each(|t| taps[t * LANES + k] = from[t] as f32);
+        }
+    }
+    memory
 }
