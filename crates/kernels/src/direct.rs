@@ -57,7 +57,8 @@ fn gather_body<S: Simd>(
             };
         }
         if S::ROWS >= 8 {
-            tiles!(16);
+            tiles!(24);
+            tiles!(8);
         }
         if S::ROWS >= 3 {
             tiles!(6);

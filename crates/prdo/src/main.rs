@@ -10,6 +10,7 @@ use commands::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    prdo_kernels::keep_freed_memory();
     let cli = cli::Cli::parse();
     match commands::dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
