@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn products_are_their_definition_at_any_size() {
-        for (rows, inner, columns) in [(1, 1, 1), (5, 300, 11), (8, 27, 16), (7, 600, 3)] {
+        for (rows, inner, columns) in [(1_usize, 1_usize, 1_usize), (5, 300, 11), (8, 27, 16), (7, 600, 3)] {
             let a: Vec<f32> = (0..rows * inner).map(|i| (i * 7 % 11) as f32 - 5.0).collect();
             let panels = columns.div_ceil(COLUMNS);
             let b: Vec<f32> = (0..panels * inner * COLUMNS).map(|i| (i * 5 % 13) as f32 - 6.0).collect();
