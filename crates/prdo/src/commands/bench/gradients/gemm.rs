@@ -22,9 +22,17 @@ struct Size {
     columns: usize,
 }
 
+/// A, B in panels, and C.
+struct Operands {
+    size: Size,
+    a: Vec<f32>,
+    b: Vec<f32>,
+    c: Vec<f32>,
+}
+
 /// The products of one record's gradient, for its convolutions.
 pub struct Products {
-    operands: Vec<(Size, Vec<f32>, Vec<f32>, Vec<f32>)>,
+    operands: Vec<Operands>,
 }
 
 impl Products {
@@ -33,20 +41,20 @@ impl Products {
         let operand = |size: Size| {
             let a = (0..size.rows * size.inner).map(value).collect();
             let b = (0..size.columns.div_ceil(COLUMNS) * COLUMNS * size.inner).map(value).collect();
-            (size, a, b, vec![0.0; size.rows * size.columns])
+            Operands { size, a, b, c: vec![0.0; size.rows * size.columns] }
         };
         Self { operands: sizes(spec).into_iter().map(operand).collect() }
     }
 
     /// Floating-point operations of all of them.
     pub fn flops(&self) -> u64 {
-        self.operands.iter().map(|(s, ..)| 2 * (s.rows * s.inner * s.columns) as u64).sum()
+        self.operands.iter().map(|o| 2 * (o.size.rows * o.size.inner * o.size.columns) as u64).sum()
     }
 
     /// Seconds to do all of them once.
     pub fn time(&mut self) -> f64 {
         let started = Instant::now();
-        for (size, a, b, c) in &mut self.operands {
+        for Operands { size, a, b, c } in &mut self.operands {
             c.fill(0.0);
             multiply(*size, black_box(a), black_box(b), c);
             black_box(c);

@@ -96,7 +96,7 @@ pub fn measure(setting: &Setting) -> Result<Measured, Failure> {
     let pools = [pool(1)?, pool(setting.threads)?];
     let mut clock = Clock::new(setting.seconds);
 
-    let (peak, plain, difference) = rounds(setting, &subject, &pools, &mut clock)?;
+    let Speeds { peak, plain, difference } = rounds(setting, &subject, &pools, &mut clock)?;
     // Before anything is measured that a run does not do.
     let memory = memory("VmHWM:").zip(before).map(|(most, before)| (most - before).max(0.0));
     let (private, noise) = noise(setting, &subject, &pools, &mut clock)?;
@@ -130,28 +130,35 @@ pub fn measure(setting: &Setting) -> Result<Measured, Failure> {
     })
 }
 
-/// The peak, clipped gradients and the difference query, on one thread and on all.
+/// On one thread and on all.
+#[derive(Default)]
+struct Speeds {
+    peak: [f64; 2],
+    plain: [Series; 2],
+    difference: [Series; 2],
+}
+
+/// The peak, clipped gradients and the difference query.
 fn rounds(
     setting: &Setting,
     subject: &Subject,
     pools: &[ThreadPool; 2],
     clock: &mut Clock,
-) -> Result<([f64; 2], [Series; 2], [Series; 2]), Failure> {
+) -> Result<Speeds, Failure> {
     let mut gate = subject.open(setting.level, setting.batch)?;
-    let mut best = [0.0_f64; 2];
-    let (mut plain, mut difference) = (<[Series; 2]>::default(), <[Series; 2]>::default());
+    let Speeds { mut peak, mut plain, mut difference } = Speeds::default();
     clock.repeat(SHARES[0] * setting.seconds, || {
         for (which, pool) in pools.iter().enumerate() {
-            best[which] = best[which].max(peak_of(pool, Level::best()));
+            peak[which] = peak[which].max(peak_of(pool, Level::best()));
             plain[which].push(pool.install(|| gate.plain())?);
-            best[which] = best[which].max(peak_of(pool, Level::best()));
+            peak[which] = peak[which].max(peak_of(pool, Level::best()));
             difference[which].push(pool.install(|| gate.difference())?);
         }
         Ok(())
     })?;
     // Other work on the machine may keep the threads from running at once: all of them do no less than one.
-    best[1] = best[1].max(best[0]);
-    Ok((best, plain, difference))
+    peak[1] = peak[1].max(peak[0]);
+    Ok(Speeds { peak, plain, difference })
 }
 
 /// The difference query with noise, and the seconds of the noise: of a round without records with noise, beyond one
