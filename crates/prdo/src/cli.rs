@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+pub mod bench;
 pub mod data;
 pub mod privacy;
 pub mod values;
@@ -59,12 +60,8 @@ pub enum Command {
     #[command(after_help = "Example: prdo data get cifar10 && prdo data info data/cifar-10-batches-bin")]
     Data(data::Data),
     /// How fast it is, measured on this machine.
-    #[command(
-        subcommand,
-        arg_required_else_help = true,
-        after_help = "Example: prdo bench accountant --json"
-    )]
-    Bench(Bench),
+    #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo bench gradients --json")]
+    Bench(bench::Bench),
     /// (Re)builds report.html from a run's files.
     #[command(after_help = "Example: prdo report runs/demo")]
     Report {
@@ -248,16 +245,4 @@ pub struct GraphArgs {
     /// One JSON object on stdout instead of text.
     #[arg(long)]
     pub json: bool,
-}
-
-/// `prdo bench`.
-#[derive(Debug, Subcommand)]
-pub enum Bench {
-    /// The privacy accountant: one ε, a calibration, ε at every round, and the Rényi accountants beside it.
-    #[command(after_help = "Example: prdo bench accountant --json")]
-    Accountant {
-        /// One JSON object on stdout instead of text.
-        #[arg(long)]
-        json: bool,
-    },
 }

@@ -351,6 +351,7 @@ fn help_has_an_example_for_every_command() {
         "privacy",
         "bench",
         "bench accountant",
+        "bench gradients",
         "report",
     ] {
         let help = desk.prdo(&format!("{command} --help")).done().stdout;

@@ -1,7 +1,9 @@
-//! Values of the privacy options. What is not allowed is refused while the command line is read, so that the message
+//! Values of options. What is not allowed is refused while the command line is read, so that the message
 //! names the option and the value as they were typed.
 
 use prdo::accounting::{Event, Method, calibrate};
+use prdo::network;
+use prdo_kernels::Level;
 use std::fmt;
 
 /// What an option's number may be.
@@ -46,6 +48,22 @@ const POINTS: Allowed = Allowed {
     words: "a whole number from 2 to 10000",
     holds: |n| n.fract() == 0.0 && (2.0..=1e4).contains(&n),
 };
+
+/// How many threads.
+const THREADS: Allowed = Allowed {
+    words: "a whole number from 1 to 1024",
+    holds: |k| k.fract() == 0.0 && (1.0..=1024.0).contains(&k),
+};
+
+/// How many records a round has that is measured.
+const BATCH: Allowed = Allowed {
+    words: "a whole number from 1 to 100000",
+    holds: |b| b.fract() == 0.0 && (1.0..=1e5).contains(&b),
+};
+
+/// How long to measure.
+const SECONDS: Allowed =
+    Allowed { words: "a number from 0.01 to 3600", holds: |s| (0.01..=3600.0).contains(&s) };
 
 impl Allowed {
     /// The number, if it is allowed.
@@ -125,6 +143,35 @@ pub fn end(text: &str) -> Result<f64, String> {
 /// Reads the name of a method that trains.
 pub fn method(text: &str) -> Result<prdo::algorithm::Method, String> {
     text.trim().parse()
+}
+
+/// Reads a number of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
+    Ok(THREADS.parse(text)? as usize)
+}
+
+/// Reads a number of records.
+pub fn batch(text: &str) -> Result<usize, String> {
+    Ok(BATCH.parse(text)? as usize)
+}
+
+/// Reads a time to measure for.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    SECONDS.parse(text)
+}
+
+/// Reads the name of a network.
+pub fn network(text: &str) -> Result<String, String> {
+    let known = network::NAMES.contains(&text);
+    known.then(|| text.to_string()).ok_or_else(|| format!("it must be one of {}", network::NAMES.join(", ")))
+}
+
+/// Reads the name of a set of instructions that this processor has.
+pub fn level(text: &str) -> Result<Level, String> {
+    Level::named(text).ok_or_else(|| {
+        let names: Vec<&str> = Level::available().into_iter().map(Level::name).collect();
+        format!("this processor has {}", names.join(", "))
+    })
 }
 
 /// Reads an accountant's name.

@@ -1,9 +1,10 @@
 //! `prdo bench`: how fast it is, measured in this process.
 
 mod accountant;
+mod gradients;
 
 use super::Failure;
-use crate::cli::Bench;
+use crate::cli::bench::Bench;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 pub fn run(what: &Bench) -> Result<(), Failure> {
     match what {
         Bench::Accountant { json } => accountant::run(*json),
+        Bench::Gradients(args) => gradients::run(args),
     }
 }
 
