@@ -94,7 +94,8 @@ fn convolve(c: &mut Criterion) {
         let (weights, bias) = (values(g.weights()), values(layer.2));
         let mut scratch = Memory::zeros(g.scratch(GROUP));
         let pool = layer.4.then_some(input + output);
-        let finish = Finish { bias: Some(&bias), pool, activation: Activation::Tanh, halo: 1 };
+        let finish =
+            Finish { bias: Some(&bias), pool, activation: Activation::Tanh, halo: 1, derivative: None };
         each_level(&mut group, layer.0, Throughput::Elements(GROUP as u64 * layer.flops()), |level| {
             winograd::convolve(level, &g, &mut memory, records, 0, input, &weights, finish, &mut scratch);
         });

@@ -88,14 +88,20 @@ unsafe fn tanh<S: Simd>(x: S::V) -> S::V {
     unsafe {
         let x = S::max(S::min(x, S::splat(SATURATED)), S::splat(-SATURATED));
         let y = S::mul(x, x);
-        let horner = |c: &[f32; 5]| {
-            let mut sum = S::splat(c[4]);
-            for k in (0..4).rev() {
-                sum = S::fma(sum, y, S::splat(c[k]));
-            }
-            sum
-        };
-        S::div(S::mul(x, horner(&P)), horner(&Q))
+        S::div(S::mul(x, horner::<S>(&P, y)), horner::<S>(&Q, y))
+    }
+}
+
+/// Σ c_k y^k.
+#[inline(always)]
+unsafe fn horner<S: Simd>(c: &[f32; 5], y: S::V) -> S::V {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut sum = S::splat(c[4]);
+        for k in (0..4).rev() {
+            sum = S::fma(sum, y, S::splat(c[k]));
+        }
+        sum
     }
 }
 

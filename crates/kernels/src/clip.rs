@@ -6,7 +6,7 @@ use crate::level::leveled;
 use crate::simd::{LANES, Simd};
 
 /// At most this much, relative, is the error of [`sum_of_squares`] and [`sum_of_squared_differences`]: each lane
-/// adds at most [`RUN`] squares in single precision before it goes on in double precision.
+/// adds at most 32 squares in single precision before it goes on in double precision.
 pub const SQUARES_ERROR: f64 = (RUN as f64 + 4.0) * f32::EPSILON as f64;
 /// Vectors added up in single precision before their sum is taken to double precision.
 const RUN: usize = 32;
@@ -31,7 +31,7 @@ leveled!(
     add_difference = add_difference_body (sum: &mut [i32], first: f32, second: f32, a: &[f32], b: &[f32])
 );
 
-/// One rank-one matrix along[i]·columns[j], and perhaps a second one across.0[i]·across.1[j] that is added to it.
+/// One rank-one matrix `along[i]·columns[j]`, and perhaps a second one `across.0[i]·across.1[j]` that is added.
 #[derive(Clone, Copy, Debug)]
 pub struct Outer<'a> {
     /// One a row.
@@ -51,40 +51,34 @@ leveled!(
 #[inline(always)]
 fn sum_of_squares_body<S: Simd>(values: &[f32]) -> f64 {
     check(values.len(), values.len());
-    squares::<S>(values.len(), |at| {
-        // SAFETY: `at` is a multiple of sixteen below the length.
-        unsafe { S::load(values.as_ptr().add(at)) }
-    })
+    squares::<S, false>(values, values)
 }
 
 #[inline(always)]
 fn sum_of_squared_differences_body<S: Simd>(a: &[f32], b: &[f32]) -> f64 {
     check(a.len(), b.len());
-    squares::<S>(a.len(), |at| {
-        // SAFETY: `at` is a multiple of sixteen below both lengths.
-        unsafe { S::sub(S::load(a.as_ptr().add(at)), S::load(b.as_ptr().add(at))) }
-    })
+    squares::<S, true>(a, b)
 }
 
-/// Σ of the squares of what `at` loads, for each multiple of sixteen below `len`.
+/// Σ a², or Σ (a − b)² if they are `APART`; equal lengths, multiples of sixteen.
 #[inline(always)]
-fn squares<S: Simd>(len: usize, at: impl Fn(usize) -> S::V) -> f64 {
+fn squares<S: Simd, const APART: bool>(a: &[f32], b: &[f32]) -> f64 {
     let (mut total, mut start) = (0.0, 0);
-    while start < len {
-        let end = (start + 4 * RUN * LANES).min(len);
-        // SAFETY: called with S's instructions.
+    while start < a.len() {
+        let end = (start + 4 * RUN * LANES).min(a.len());
+        // SAFETY: offsets are multiples of sixteen below both lengths; called with S's instructions.
         unsafe {
             let mut sums = [S::zero(); 4];
             let mut i = start;
             while i + 4 * LANES <= end {
                 for (k, sum) in sums.iter_mut().enumerate() {
-                    let v = at(i + k * LANES);
+                    let v = value::<S, APART>(a.as_ptr().add(i + k * LANES), b.as_ptr().add(i + k * LANES));
                     *sum = S::fma(v, v, *sum);
                 }
                 i += 4 * LANES;
             }
             while i < end {
-                let v = at(i);
+                let v = value::<S, APART>(a.as_ptr().add(i), b.as_ptr().add(i));
                 sums[0] = S::fma(v, v, sums[0]);
                 i += LANES;
             }
@@ -97,6 +91,12 @@ fn squares<S: Simd>(len: usize, at: impl Fn(usize) -> S::V) -> f64 {
         start = end;
     }
     total
+}
+
+#[inline(always)]
+unsafe fn value<S: Simd, const APART: bool>(a: *const f32, b: *const f32) -> S::V {
+    // SAFETY: the caller's.
+    unsafe { if APART { S::sub(S::load(a), S::load(b)) } else { S::load(a) } }
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@ use crate::records::Records;
 use crate::simd::{LANES, Simd};
 
 leveled!(
-    /// Writes Σ_i weights[o][i]·x[i] + bias[o] at `output` for each record, whose x (`width` values, a multiple of
+    /// Writes `Σ_i weights[o][i]·x[i] + bias[o]` at `output` for each record, whose x (`width` values, a multiple of
     /// [`LANES`]) is at `input`. A record's result does not depend on the others.
     forward = forward_body (
         weights: &[f32], bias: &[f32], width: usize, memory: &mut [f32], records: Records,
@@ -15,7 +15,7 @@ leveled!(
 );
 
 leveled!(
-    /// Writes Σ_o weights[o][i]·dy[o] at `output` (`width` values) for each record, whose dy is at `input`.
+    /// Writes `Σ_o weights[o][i]·dy[o]` at `output` (`width` values) for each record, whose dy is at `input`.
     backward = backward_body (
         weights: &[f32], width: usize, memory: &mut [f32], records: Records, input: usize, output: usize,
     )

@@ -1,13 +1,13 @@
 //! Convolutions of any kernel, stride and padding by their definition, and matrix products with gathered rows.
 //!
-//! C[r][n] = Σ_k A[rows[r] + steps[k]]·B[k][n]: with rows the places of output pixels and steps those of the
+//! `C[r][n] = Σ_k A[rows[r] + steps[k]]·B[k][n]`: with rows the places of output pixels and steps those of the
 //! kernel's taps this is a convolution; the other way round it is its weight gradient.
 
 use crate::level::leveled;
 use crate::simd::{LANES, Simd};
 
 leveled!(
-    /// out[r][n] = Σ_k a[rows[r] + steps[k]]·b[places[k] + n] for sixteen columns n, row r at `out[outs[r]..]`,
+    /// `out[r][n] = Σ_k a[rows[r] + steps[k]]·b[places[k] + n]` for sixteen columns n, row r at `out[outs[r]..]`,
     /// plus `bias` if there is any; k is summed in order.
     gather = gather_body (
         a: &[f32], rows: &[usize], steps: &[usize], b: &[f32], places: &[usize], bias: Option<&[f32]>,
@@ -35,11 +35,14 @@ fn gather_body<S: Simd>(
     assert!(bias.is_none_or(|bias| bias.len() >= LANES));
     // SAFETY: every place was checked; called with S's instructions.
     unsafe {
-        let start = bias.map_or(S::zero(), |bias| S::load(bias.as_ptr()));
+        let start = match bias {
+            Some(bias) => S::load(bias.as_ptr()),
+            None => S::zero(),
+        };
         let mut first = 0;
         macro_rules! tiles {
             ($r:literal) => {
-                while first + $r <= rows.len() {
+                while rows.len() - first >= $r {
                     let at: [usize; $r] = std::array::from_fn(|r| *rows.get_unchecked(first + r));
                     let mut sums = [start; $r];
                     for (step, place) in steps.iter().zip(places) {
@@ -63,6 +66,7 @@ fn gather_body<S: Simd>(
         if S::ROWS >= 3 {
             tiles!(6);
         }
+        tiles!(2);
         tiles!(1);
     }
 }

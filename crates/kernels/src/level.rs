@@ -47,14 +47,6 @@ impl Level {
         Level::available().into_iter().find(|level| level.name() == name)
     }
 
-    /// Whether there are 32 registers of sixteen lanes: enough to keep a 4×4 patch in.
-    pub fn has_many_registers(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return self.0 == Set::Avx512;
-        #[cfg(not(target_arch = "x86_64"))]
-        false
-    }
-
     /// `portable`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self.0 {

@@ -35,8 +35,6 @@ pub(crate) trait Simd: Copy {
 
     /// Stores whole numbers as the bits of integers.
     unsafe fn store_integers(p: *mut f32, v: Self::V);
-    /// Loads what [`Simd::store_integers`] stored.
-    unsafe fn load_integers(p: *const f32) -> Self::V;
 
     /// Of sixteen values, those whose integer at `keys` is `key`: writes them and their numbers (`first`, `first` +
     /// `step`, …, as integers) close together and gives how many. May write up to sixteen values of each.
@@ -178,12 +176,6 @@ impl Simd for Portable {
         // SAFETY: as for `store`.
         unsafe { Self::store(p, lanes!(v; f32::from_bits(v as i32 as u32))) }
     }
-    #[inline(always)]
-    unsafe fn load_integers(p: *const f32) -> Self::V {
-        // SAFETY: as for `load`.
-        let v = unsafe { Self::load(p) };
-        lanes!(v; v.to_bits() as i32 as f32)
-    }
 }
 
 /// The nearest integer, ties to even.
@@ -297,10 +289,6 @@ mod x86 {
                 mask.count_ones() as usize
             }
         }
-        #[inline(always)]
-        unsafe fn load_integers(p: *const f32) -> __m512 {
-            unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(p.cast())) }
-        }
     }
 
     /// Two 256-bit registers.
@@ -391,13 +379,6 @@ mod x86 {
             unsafe {
                 _mm256_storeu_si256(p.cast(), _mm256_cvtps_epi32(v[0]));
                 _mm256_storeu_si256(p.add(8).cast(), _mm256_cvtps_epi32(v[1]));
-            }
-        }
-        #[inline(always)]
-        unsafe fn load_integers(p: *const f32) -> Self::V {
-            unsafe {
-                let half = |i: usize| _mm256_cvtepi32_ps(_mm256_loadu_si256(p.add(8 * i).cast()));
-                [half(0), half(1)]
             }
         }
     }

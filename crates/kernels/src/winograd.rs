@@ -171,12 +171,6 @@ leveled!(
     )
 );
 
-leveled!(
-    /// Spreads pooled gradients `dy` over the windows they came from, zeros elsewhere: the interior of a plane
-    /// with a halo of 1 (`g.outputs` blocks).
-    unpool = unpool_body (g: &Geometry, dy: &[f32], places: &[f32], plane: &mut [f32])
-);
-
 /// Where things are in one convolution.
 #[derive(Clone, Copy)]
 struct Plan {
@@ -286,19 +280,18 @@ unsafe fn input_tile<S: Simd>(plan: &Plan, x: *const f32, tile: Cursor, v: *mut 
             let v = v.add(block * LANES);
             let mut rows = [[S::zero(); 4]; 4];
             for j in 0..4 {
-                let at = |i: usize| S::load(d.add(i * plan.row + j * LANES));
-                let (d0, d1, d2, d3) = (at(0), at(1), at(2), at(3));
+                let [d0, d1, d2, d3] = four::<S>(d.add(j * LANES), plan.row);
                 rows[0][j] = S::sub(d0, d2);
                 rows[1][j] = S::add(d1, d2);
                 rows[2][j] = S::sub(d2, d1);
                 rows[3][j] = S::sub(d1, d3);
             }
             for (i, [r0, r1, r2, r3]) in rows.into_iter().enumerate() {
-                let out = |j: usize, value| S::store(v.add((4 * i + j) * plan.v_plane), value);
-                out(0, S::sub(r0, r2));
-                out(1, S::add(r1, r2));
-                out(2, S::sub(r2, r1));
-                out(3, S::sub(r1, r3));
+                let v = v.add(4 * i * plan.v_plane);
+                S::store(v, S::sub(r0, r2));
+                S::store(v.add(plan.v_plane), S::add(r1, r2));
+                S::store(v.add(2 * plan.v_plane), S::sub(r2, r1));
+                S::store(v.add(3 * plan.v_plane), S::sub(r1, r3));
             }
         }
     }
@@ -334,19 +327,34 @@ unsafe fn output_block<S: Simd>(m: *const f32, plane: usize) -> [[S::V; 2]; 2] {
     unsafe {
         let mut rows = [[S::zero(); 4]; 2];
         for j in 0..4 {
-            let at = |i: usize| S::load(m.add((4 * i + j) * plane));
-            let (m0, m1, m2, m3) = (at(0), at(1), at(2), at(3));
+            let [m0, m1, m2, m3] = four::<S>(m.add(j * plane), 4 * plane);
             rows[0][j] = S::add(m0, S::add(m1, m2));
             rows[1][j] = S::sub(S::sub(m1, m2), m3);
         }
-        rows.map(|[r0, r1, r2, r3]| [S::add(r0, S::add(r1, r2)), S::sub(S::sub(r1, r2), r3)])
+        let mut out = [[S::zero(); 2]; 2];
+        for (line, [r0, r1, r2, r3]) in out.iter_mut().zip(rows) {
+            *line = [S::add(r0, S::add(r1, r2)), S::sub(S::sub(r1, r2), r3)];
+        }
+        out
     }
+}
+
+/// Four vectors, so far apart. (Closures are not compiled for the instructions of S; functions like this are.)
+#[inline(always)]
+unsafe fn four<S: Simd>(p: *const f32, apart: usize) -> [S::V; 4] {
+    // SAFETY: the caller's.
+    unsafe { [S::load(p), S::load(p.add(apart)), S::load(p.add(2 * apart)), S::load(p.add(3 * apart))] }
 }
 
 #[inline(always)]
 unsafe fn bias<S: Simd>(finish: &Finish<'_>, block: usize) -> S::V {
     // SAFETY: the caller's; the bias has a value for each output channel.
-    unsafe { finish.bias.map_or(S::zero(), |bias| S::load(bias.as_ptr().add(block * LANES))) }
+    unsafe {
+        match finish.bias {
+            Some(bias) => S::load(bias.as_ptr().add(block * LANES)),
+            None => S::zero(),
+        }
+    }
 }
 
 #[inline(always)]
@@ -469,17 +477,35 @@ unsafe fn gradient_tile<S: Simd>(plan: &Plan, dy: *const f32, tile: Cursor, d: *
     let (y0, x0) = (tile.y, tile.x);
     // SAFETY: the caller's.
     unsafe {
-        let line = |a: S::V, b: S::V| [a, S::add(a, b), S::sub(a, b), S::sub(S::zero(), b)];
         for block in 0..plan.g.outputs {
             let at = dy.add(block * plan.block + (y0 + 1) * plan.row + (x0 + 1) * LANES);
-            let load = |i: usize, j: usize| S::load(at.add(i * plan.row + j * LANES));
-            let (left, right) = (line(load(0, 0), load(1, 0)), line(load(0, 1), load(1, 1)));
+            let below = at.add(plan.row);
+            let left = spread_line::<S>(S::load(at), S::load(below));
+            let right = spread_line::<S>(S::load(at.add(LANES)), S::load(below.add(LANES)));
             for (i, (a, b)) in left.into_iter().zip(right).enumerate() {
-                for (j, value) in line(a, b).into_iter().enumerate() {
+                for (j, value) in spread_line::<S>(a, b).into_iter().enumerate() {
                     S::store(d.add(block * LANES + (4 * i + j) * plan.m_plane), value);
                 }
             }
         }
+    }
+}
+
+/// A applied to two values.
+#[inline(always)]
+unsafe fn spread_line<S: Simd>(a: S::V, b: S::V) -> [S::V; 4] {
+    // SAFETY: the caller's.
+    unsafe { [a, S::add(a, b), S::sub(a, b), S::sub(S::zero(), b)] }
+}
+
+/// Gᵀ applied to four values.
+#[inline(always)]
+unsafe fn tap_line<S: Simd>([u0, u1, u2, u3]: [S::V; 4]) -> [S::V; 3] {
+    // SAFETY: the caller's.
+    unsafe {
+        let half = S::splat(0.5);
+        let (sum, difference) = (S::mul(half, S::add(u1, u2)), S::mul(half, S::sub(u1, u2)));
+        [S::add(u0, sum), difference, S::add(sum, u3)]
     }
 }
 
@@ -488,19 +514,16 @@ unsafe fn gradient_tile<S: Simd>(plan: &Plan, dy: *const f32, tile: Cursor, d: *
 unsafe fn taps<S: Simd>(u: *const f32, out: *mut f32) {
     // SAFETY: the caller's.
     unsafe {
-        let half = S::splat(0.5);
-        let line = |u0: S::V, u1: S::V, u2: S::V, u3: S::V| {
-            let (sum, difference) = (S::mul(half, S::add(u1, u2)), S::mul(half, S::sub(u1, u2)));
-            [S::add(u0, sum), difference, S::add(sum, u3)]
-        };
-        let at = |place: usize| S::load(u.add(place * 8 * 2 * LANES));
+        let apart = 8 * 2 * LANES;
         let mut rows = [[S::zero(); 4]; 3];
         for j in 0..4 {
-            let column = line(at(j), at(4 + j), at(8 + j), at(12 + j));
-            (0..3).for_each(|i| rows[i][j] = column[i]);
+            let column = tap_line::<S>(four::<S>(u.add(j * apart), 4 * apart));
+            for (row, value) in rows.iter_mut().zip(column) {
+                row[j] = value;
+            }
         }
-        for (i, [r0, r1, r2, r3]) in rows.into_iter().enumerate() {
-            for (j, value) in line(r0, r1, r2, r3).into_iter().enumerate() {
+        for (i, row) in rows.into_iter().enumerate() {
+            for (j, value) in tap_line::<S>(row).into_iter().enumerate() {
                 S::store(out.add((3 * i + j) * LANES), value);
             }
         }
@@ -738,33 +761,6 @@ unsafe fn scatter<S: Simd>(plan: &Plan, weights: *const f32, lists: Lists, group
     }
 }
 
-#[inline(always)]
-fn unpool_body<S: Simd>(g: &Geometry, dy: &[f32], places: &[f32], plane: &mut [f32]) {
-    let (h, w) = (g.height / 2, g.width / 2);
-    let plan = Plan::new(g, g.tiles());
-    assert!(g.fits() && plane.len() >= g.outputs * plan.block);
-    assert!(dy.len() >= g.outputs * h * w * LANES && places.len() >= g.outputs * h * w * LANES);
-    // SAFETY: all offsets lie within what was checked above; called with S's instructions.
-    unsafe {
-        for block in 0..g.outputs {
-            for window in 0..h * w {
-                let (y0, x0) = (2 * (window / w), 2 * (window % w));
-                let at = (block * h * w + window) * LANES;
-                let (value, place) =
-                    (S::load(dy.as_ptr().add(at)), S::load_integers(places.as_ptr().add(at)));
-                let corner = y0 * plan.row + x0 * LANES;
-                let out = plane.as_mut_ptr().add(block * plan.block + plan.row + LANES + corner);
-                for step in [0, LANES, plan.row, plan.row + LANES] {
-                    let candidate = (corner + step) as f32;
-                    let up = S::where_greater(place, S::splat(candidate - 0.5), value, S::zero());
-                    let only = S::where_greater(place, S::splat(candidate + 0.5), S::zero(), up);
-                    S::store(out.add(step), only);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -902,13 +898,10 @@ mod tests {
                 };
                 let dy = plane(g.outputs, ph, pw, 0, |c, y, x| noise(55 + (c * ph + y) * pw + x));
                 let places = plane(g.outputs, ph, pw, 0, |c, y, x| f32::from_bits(place(c, y, x) as u32));
-                let mut whole = plane(g.outputs, h, w, 1, |_, _, _| 9.0);
-                unpool(level, &g, &dy, &places, &mut whole);
                 let spread = plane(g.outputs, h, w, 1, |c, y, x| {
                     let k = (c * 7 + (y / 2) * 3 + x / 2) % 4;
                     if (y % 2, x % 2) == (k / 2, k % 2) { dy[at(c, y / 2, x / 2, ph, pw, 0)] } else { 0.0 }
                 });
-                assert_eq!(whole, spread);
                 pooled_weight_gradient(level, &g, &case.x, &dy, &places, &mut gradient);
                 check(&case, &spread, &gradient);
                 check_inputs(level, &case, &dy, &places, &spread);

@@ -10,7 +10,7 @@
 pub enum Piece<'a> {
     /// These values.
     Dense(&'a [f32]),
-    /// rows[i]·columns[j], row-major.
+    /// `rows[i]·columns[j]`, row-major.
     Outer {
         /// One a row.
         rows: &'a [f32],

@@ -68,10 +68,7 @@ impl NetworkEngine {
 
     /// The engine at these points.
     pub fn at(&self, points: &[&[f64]]) -> AtPoints<'_> {
-        AtPoints {
-            engine: self,
-            weights: points.iter().map(|x| weights(&self.plan, self.level, x)).collect(),
-        }
+        AtPoints { engine: self, weights: points.iter().map(|x| weights(&self.plan, x)).collect() }
     }
 }
 

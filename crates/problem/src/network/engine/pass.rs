@@ -1,7 +1,7 @@
 //! Forward and backward through all steps for a few records at once, and one record's gradient.
 
 use super::image::Image;
-use super::plan::{Op, Plan, Pooled, Step};
+use super::plan::{Op, Plan, Step};
 use super::weights::Weights;
 use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
@@ -50,10 +50,10 @@ impl<'a> Pass<'a> {
         let records = Records { stride: self.plan.memory, count };
         let (level, input, output) = (self.level, &step.input, &step.output);
         match (&step.op, weights) {
-            (Op::Winograd { geometry, pool }, Weights::Conv { forward, bias, .. }) => {
+            (Op::Winograd { geometry, places }, Weights::Conv { forward, bias, .. }) => {
                 let finish = Finish {
                     bias: Some(bias),
-                    pool: pool.map(|p| p.places),
+                    pool: *places,
                     activation: step.activation,
                     halo: output.halo,
                     derivative: None,
@@ -92,23 +92,15 @@ impl<'a> Pass<'a> {
         let records = Records { stride: self.plan.memory, count };
         let (level, to) = (self.level, &previous.gradient);
         match (&step.op, weights) {
-            (Op::Winograd { geometry, pool: Some(pool) }, Weights::Conv { backward, .. })
-                if level.has_many_registers() =>
-            {
+            (Op::Winograd { geometry, places: Some(places) }, Weights::Conv { backward, .. }) => {
                 let Self { plan, memory, scratch, .. } = self;
                 for record in memory.chunks_exact_mut(plan.memory).take(count) {
-                    sparse_backward(level, geometry, (step, pool), backward, previous, record, scratch);
+                    pooled_backward(level, geometry, (step, *places), backward, previous, record, scratch);
                 }
                 return;
             }
-            (Op::Winograd { geometry, pool }, Weights::Conv { backward, .. }) => {
-                let from = match pool {
-                    Some(pool) => {
-                        (0..count).for_each(|r| spread(level, geometry, step, pool, self.record_mut(r)));
-                        pool.spread.offset
-                    }
-                    None => step.gradient.offset,
-                };
+            (Op::Winograd { geometry, places: None }, Weights::Conv { backward, .. }) => {
+                let from = step.gradient.offset;
                 let finish = Finish {
                     bias: None,
                     pool: None,
@@ -167,12 +159,12 @@ impl<'a> Pass<'a> {
         for step in &plan.steps {
             let len = |role: usize| step.coordinates[role].len();
             match &step.op {
-                Op::Winograd { geometry, pool } => {
+                Op::Winograd { geometry, places } => {
                     let out = &mut gradient[step.dense[0]..step.dense[0] + len(0)];
                     let (x, dy) = (&record[step.input.range()], &record[step.gradient.range()]);
-                    match pool {
-                        Some(pool) => {
-                            let places = &record[pool.places..pool.places + step.gradient.len()];
+                    match places {
+                        Some(places) => {
+                            let places = &record[*places..places + step.gradient.len()];
                             winograd::pooled_weight_gradient(*level, geometry, x, dy, places, out);
                         }
                         None => winograd::weight_gradient(*level, geometry, x, dy, out, scratch),
@@ -203,10 +195,10 @@ fn turned(g: &Geometry) -> Geometry {
 }
 
 /// The gradient of a pooled convolution's inputs, through the activation before it.
-fn sparse_backward(
+fn pooled_backward(
     level: Level,
     g: &Geometry,
-    (step, pool): (&Step, &Pooled),
+    (step, places): (&Step, usize),
     weights: &Memory,
     previous: &Step,
     record: &mut [f32],
@@ -218,17 +210,9 @@ fn sparse_backward(
     let base = to.range().end;
     let (before, out) = before.split_at_mut(to.offset);
     let dy = &from[step.gradient.offset - base..step.gradient.range().end - base];
-    let places = &from[pool.places - base..pool.places - base + dy.len()];
+    let places = &from[places - base..places - base + dy.len()];
     let x = &before[step.input.range()];
     winograd::pooled_input_gradient(level, g, dy, places, weights, x, activation, out, to.halo, scratch);
-}
-
-fn spread(level: Level, g: &Geometry, step: &Step, pool: &Pooled, record: &mut [f32]) {
-    let (places, plane) = (pool.places..pool.places + step.gradient.len(), pool.spread.range());
-    // The three stretches were handed out one after another: gradient, then places, then the spread plane.
-    let (before, plane_on) = record.split_at_mut(plane.start);
-    let plane = &mut plane_on[..plane.end - plane.start];
-    winograd::unpool(level, g, &before[step.gradient.range()], &before[places], plane);
 }
 
 fn one_forward(level: Level, step: &Step, weights: &Weights, memory: &mut [f32]) {

@@ -28,10 +28,11 @@ pub(super) struct Step {
 
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// A 3×3 convolution by Winograd's tiles; `pool` if its outputs are pooled 2×2 at once.
+    /// A 3×3 convolution by Winograd's tiles; if its outputs are pooled 2×2 at once, `places` holds which value of
+    /// each window was largest.
     Winograd {
         geometry: Geometry,
-        pool: Option<Pooled>,
+        places: Option<usize>,
     },
     /// Any convolution.
     Direct {
@@ -60,15 +61,6 @@ pub(super) enum Op {
         groups: usize,
         statistics: usize,
     },
-}
-
-/// What pooling within a convolution leaves behind.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pooled {
-    /// Which value of each window was largest.
-    pub places: usize,
-    /// Room for the gradient spread over the windows again, for levels that take it back densely.
-    pub spread: Image,
 }
 
 /// The steps of a network and the memory that one record takes.
@@ -236,12 +228,8 @@ fn halo_for(spec: &Spec, at: usize) -> usize {
 
 fn operation(spec: &Spec, at: usize, input: Image, output: Image, kind: Kind, room: &mut Room) -> Op {
     if let Kind::Winograd { geometry, pooled } = kind {
-        let Geometry { height, width, .. } = geometry;
-        let pool = pooled.then(|| Pooled {
-            places: room.take(Image { halo: 0, ..output }.len()),
-            spread: room.image(Shape { channels: output.channels, height, width }, 1, Layout::Blocks),
-        });
-        return Op::Winograd { geometry, pool };
+        let places = pooled.then(|| room.take(Image { halo: 0, ..output }.len()));
+        return Op::Winograd { geometry, places };
     }
     match spec.layers()[at] {
         Layer::Conv { kernel, stride, padding, .. } => {

@@ -3,7 +3,7 @@
 use super::image::Image;
 use super::plan::{Op, Plan, Step, columns};
 use prdo_kernels::winograd::{Geometry, TAPS, transform_weights};
-use prdo_kernels::{LANES, Level, Memory};
+use prdo_kernels::{LANES, Memory};
 
 /// One step's parameters.
 pub(super) enum Weights {
@@ -19,18 +19,18 @@ pub(super) enum Weights {
 }
 
 /// The parameters of every step at the point `x`.
-pub(super) fn weights(plan: &Plan, level: Level, x: &[f64]) -> Vec<Weights> {
-    plan.steps.iter().enumerate().map(|(number, step)| of_step(step, level, number == 0, x)).collect()
+pub(super) fn weights(plan: &Plan, x: &[f64]) -> Vec<Weights> {
+    plan.steps.iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
 }
 
-fn of_step(step: &Step, level: Level, first: bool, x: &[f64]) -> Weights {
+fn of_step(step: &Step, first: bool, x: &[f64]) -> Weights {
     let Some([weight, bias]) = step.tensors else { return Weights::None };
     let (weight, bias) = (&x[weight..], padded(&x[bias..bias + step.output.channels]));
     let (inputs, outputs) = (step.input.channels, step.output.channels);
     match &step.op {
-        Op::Winograd { geometry, pool } => {
+        Op::Winograd { geometry, places } => {
             let forward = winograd_forward(geometry, weight, inputs, outputs);
-            let backward = match pool.is_some() && level.has_many_registers() {
+            let backward = match places.is_some() {
                 true => sparse(geometry, weight, inputs, outputs),
                 false => winograd_backward(geometry, weight, inputs, outputs),
             };
@@ -40,7 +40,7 @@ fn of_step(step: &Step, level: Level, first: bool, x: &[f64]) -> Weights {
             let taps = kernel * kernel;
             let at = |o: usize, i: usize, t: usize| weight[(o * inputs + i) * taps + t] as f32;
             // [output block][input][tap][16], and [input block][output][tap, turned round][16].
-            let forward = lanes(outputs, inputs, taps, |o, i, t| at(o, i, t));
+            let forward = lanes(outputs, inputs, taps, at);
             let backward = if first {
                 Memory::zeros(0)
             } else {
