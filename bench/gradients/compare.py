@@ -255,6 +255,9 @@ def main():
     if options.check:
         sys.exit(0 if check(options.only, options) else 1)
 
+    cores = len(os.sched_getaffinity(0))
+    if cores < options.threads:
+        note(f"{options.threads} threads on {cores} cores: the figures will be too low")
     before = os.getloadavg()
     runs = [measure_prdo(options.prdo, options.threads)]
     peers = measure_peers(options.only, options)
@@ -269,7 +272,7 @@ def main():
     for query in QUERIES:
         table(query, rows)
     if before[0] > BUSY:
-        print(f"The machine was busy (load average {before[0]:.1f}): these figures say nothing. Peers with OpenMP lose most.\n")
+        print(f"The machine was busy (load average {before[0]:.1f}): these figures say nothing. PyTorch on two threads loses most.\n")
     if not runs:
         print("prdo's rows, the shares of peak and the ratios are left out: no figures of prdo (see above).")
     if options.json:
