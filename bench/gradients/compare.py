@@ -38,6 +38,8 @@ PACKAGES = ("torch", "opacus", "jax", "jaxlib", "jax-privacy", "numpy", "safeten
 # Relative to the norm of the sum. Two peers within half of 1e-4 of the reference are within 1e-4 of each other.
 TOLERANCE = 5e-5
 FIXTURE_TOLERANCE = 1e-9
+# Load average from which on the figures are not to be quoted.
+BUSY = 0.5
 QUERIES = {
     "plain": ("per-record clipped gradients", 1),
     "difference": ("difference query", 2),
@@ -56,7 +58,8 @@ def run_json(command):
     run = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if run.returncode != 0:
         lines = run.stderr.strip().splitlines() or [f"exit code {run.returncode}"]
-        raise Failed(lines[-1])
+        # prdo opens with its error and goes on with advice; Python's traceback ends with it.
+        raise Failed(next((line for line in lines if line.startswith("error: ")), lines[-1]))
     try:
         return json.loads(run.stdout)
     except json.JSONDecodeError as error:
@@ -252,6 +255,9 @@ def main():
     if options.check:
         sys.exit(0 if check(options.only, options) else 1)
 
+    cores = len(os.sched_getaffinity(0))
+    if cores < options.threads:
+        note(f"{options.threads} threads on {cores} cores: the figures will be too low")
     before = os.getloadavg()
     runs = [measure_prdo(options.prdo, options.threads)]
     peers = measure_peers(options.only, options)
@@ -262,9 +268,11 @@ def main():
     complete(rows, runs)
 
     load = f"load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after"
-    print(f"vgg-small, batch {options.records}, float32, {options.threads} threads; {load}\n")
+    print(f"vgg-small, batch {options.records}, float32, threads: {options.threads}; {load}\n")
     for query in QUERIES:
         table(query, rows)
+    if before[0] > BUSY:
+        print(f"The machine was busy (load average {before[0]:.1f}): these figures say nothing. PyTorch on two threads loses most.\n")
     if not runs:
         print("prdo's rows, the shares of peak and the ratios are left out: no figures of prdo (see above).")
     if options.json:
