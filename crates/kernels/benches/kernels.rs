@@ -172,8 +172,8 @@ fn gate(c: &mut Criterion) {
     each_level(&mut group, "sum_of_squares", bytes(4), |level| {
         black_box(clip::sum_of_squares(level, &a));
     });
-    each_level(&mut group, "sum_of_squared_differences", bytes(8), |level| {
-        black_box(clip::sum_of_squared_differences(level, &a, &b));
+    each_level(&mut group, "sums_of_squares", bytes(8), |level| {
+        black_box(clip::sums_of_squares(level, &a, &b));
     });
     // Factors below one half round every contribution to zero: the sum stays in range however often this is done.
     each_level(&mut group, "add", bytes(12), |level| clip::add(level, &mut sum, 0.4, &a));

@@ -5,7 +5,7 @@
 use crate::level::leveled;
 use crate::simd::{LANES, Simd};
 
-/// At most this much, relative, is the error of [`sum_of_squares`] and [`sum_of_squared_differences`]: each lane
+/// At most this much, relative, is the error of [`sum_of_squares`] and [`sums_of_squares`]: each lane
 /// adds at most 32 squares in single precision before it goes on in double precision.
 pub const SQUARES_ERROR: f64 = (RUN as f64 + 4.0) * f32::EPSILON as f64;
 /// Vectors added up in single precision before their sum is taken to double precision.
@@ -17,8 +17,8 @@ leveled!(
 );
 
 leveled!(
-    /// Σ (a − b)², each difference rounded once, to [`SQUARES_ERROR`].
-    sum_of_squared_differences = sum_of_squared_differences_body (a: &[f32], b: &[f32]) -> f64
+    /// Σ a² and Σ (a − b)², each difference rounded once, both to [`SQUARES_ERROR`].
+    sums_of_squares = sums_of_squares_body (a: &[f32], b: &[f32]) -> [f64; 2]
 );
 
 leveled!(
@@ -51,52 +51,51 @@ leveled!(
 #[inline(always)]
 fn sum_of_squares_body<S: Simd>(values: &[f32]) -> f64 {
     check(values.len(), values.len());
-    squares::<S, false>(values, values)
+    squares::<S, false>(values, values)[0]
 }
 
 #[inline(always)]
-fn sum_of_squared_differences_body<S: Simd>(a: &[f32], b: &[f32]) -> f64 {
+fn sums_of_squares_body<S: Simd>(a: &[f32], b: &[f32]) -> [f64; 2] {
     check(a.len(), b.len());
     squares::<S, true>(a, b)
 }
 
-/// Σ a², or Σ (a − b)² if they are `APART`; equal lengths, multiples of sixteen.
+/// Σ a² and, if `BOTH`, Σ (a − b)²; equal lengths, multiples of sixteen.
 #[inline(always)]
-fn squares<S: Simd, const APART: bool>(a: &[f32], b: &[f32]) -> f64 {
-    let (mut total, mut start) = (0.0, 0);
+fn squares<S: Simd, const BOTH: bool>(a: &[f32], b: &[f32]) -> [f64; 2] {
+    let (mut totals, mut start) = ([0.0; 2], 0);
     while start < a.len() {
         let end = (start + 4 * RUN * LANES).min(a.len());
         // SAFETY: offsets are multiples of sixteen below both lengths; called with S's instructions.
         unsafe {
-            let mut sums = [S::zero(); 4];
-            let mut i = start;
-            while i + 4 * LANES <= end {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    let v = value::<S, APART>(a.as_ptr().add(i + k * LANES), b.as_ptr().add(i + k * LANES));
-                    *sum = S::fma(v, v, *sum);
+            let mut sums = [[S::zero(); 4]; 2];
+            let mut at = start;
+            while at < end {
+                let vectors = ((end - at) / LANES).min(4);
+                for k in 0..4 {
+                    if k >= vectors {
+                        break;
+                    }
+                    let v = S::load(a.as_ptr().add(at + k * LANES));
+                    sums[0][k] = S::fma(v, v, sums[0][k]);
+                    if BOTH {
+                        let d = S::sub(v, S::load(b.as_ptr().add(at + k * LANES)));
+                        sums[1][k] = S::fma(d, d, sums[1][k]);
+                    }
                 }
-                i += 4 * LANES;
+                at += vectors * LANES;
             }
-            while i < end {
-                let v = value::<S, APART>(a.as_ptr().add(i), b.as_ptr().add(i));
-                sums[0] = S::fma(v, v, sums[0]);
-                i += LANES;
-            }
-            for sum in sums {
-                let mut lanes = [0.0_f32; LANES];
-                S::store(lanes.as_mut_ptr(), sum);
-                total += lanes.iter().map(|l| f64::from(*l)).sum::<f64>();
+            for (total, sums) in totals.iter_mut().zip(sums) {
+                for sum in sums {
+                    let mut lanes = [0.0_f32; LANES];
+                    S::store(lanes.as_mut_ptr(), sum);
+                    *total += lanes.iter().map(|l| f64::from(*l)).sum::<f64>();
+                }
             }
         }
         start = end;
     }
-    total
-}
-
-#[inline(always)]
-unsafe fn value<S: Simd, const APART: bool>(a: *const f32, b: *const f32) -> S::V {
-    // SAFETY: the caller's.
-    unsafe { if APART { S::sub(S::load(a), S::load(b)) } else { S::load(a) } }
+    totals
 }
 
 #[inline(always)]
@@ -195,7 +194,9 @@ mod tests {
                 let exact: f64 = a.iter().map(|v| f64::from(*v).powi(2)).sum();
                 assert!((sum_of_squares(level, &a) / exact - 1.0).abs() < SQUARES_ERROR);
                 let exact: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(a - b).powi(2)).sum();
-                assert!((sum_of_squared_differences(level, &a, &b) / exact - 1.0).abs() < SQUARES_ERROR);
+                let [squares, differences] = sums_of_squares(level, &a, &b);
+                assert!((differences / exact - 1.0).abs() < SQUARES_ERROR);
+                assert!((squares / sum_of_squares(level, &a) - 1.0).abs() < 1e-12);
                 let mut sum = vec![7; n];
                 add(level, &mut sum, 1e6, &a);
                 add_difference(level, &mut sum, 3e5, -2e6, &a, &b);

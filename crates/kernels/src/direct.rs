@@ -60,7 +60,8 @@ fn gather_body<S: Simd>(
             };
         }
         if S::ROWS >= 8 {
-            tiles!(24);
+            // All taps of a 3×3 kernel over three colours.
+            tiles!(27);
             tiles!(8);
         }
         if S::ROWS >= 3 {

@@ -34,14 +34,14 @@ impl Piece<'_> {
     }
 }
 
-/// A coordinate of an engine's order that is no parameter: always zero.
-pub const PADDING: u32 = u32::MAX;
-
-/// Differentiates a model in single precision. An engine may number coordinates in an order of its own, with
-/// padding; [`Engine::order`] says which parameter each is.
+/// Differentiates a model in single precision. An engine may number coordinates in an order of its own, with some
+/// that are no parameter and always zero; [`Engine::places`] says where each parameter is.
 pub trait Engine<D>: Send + Sync {
-    /// For each coordinate the parameter it is, or [`PADDING`]. Every parameter occurs once.
-    fn order(&self) -> &[u32];
+    /// How many coordinates there are.
+    fn coordinates(&self) -> usize;
+
+    /// For each parameter the coordinate it has; no two have the same.
+    fn places(&self) -> &[u32];
 
     /// Gets ready to differentiate at these points (one, or two for differences).
     fn prepare<'a>(&'a self, points: &[&[f64]]) -> Box<dyn Differentiator<D> + 'a>;
@@ -65,13 +65,14 @@ pub trait Worker<D> {
     /// Takes records in. What was loaded before is forgotten.
     fn load(&mut self, data: &D, records: &[u32]);
 
-    /// Computes the dense pieces of loaded record number `which`, at every point.
-    fn differentiate(&mut self, which: usize);
+    /// Computes piece `number` of loaded record number `which`, at every point, if it is dense. Pieces are asked
+    /// for in order, so that each can be read while it is in cache.
+    fn differentiate(&mut self, which: usize, number: usize);
 
     /// How many pieces a gradient has.
     fn pieces(&self) -> usize;
 
-    /// One piece of a gradient at one point: dense ones of the record differentiated last (`which` must be it),
-    /// outer products of any loaded record.
+    /// One piece of a gradient at one point: dense ones as differentiated last (of that record), outer products of
+    /// any loaded record.
     fn piece(&self, point: usize, which: usize, number: usize) -> Piece<'_>;
 }

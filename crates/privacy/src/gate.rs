@@ -351,6 +351,9 @@ fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateErro
 
 /// Steps on the grid divided by the public batch size.
 fn average<P: Protection>(sum: &[i64], grid: Grid, size: usize) -> Released<P> {
-    let b = size as f64;
-    Released::from_gate(sum.iter().map(|steps| grid.value(*steps) / b).collect())
+    let value = |steps: &i64| grid.value(*steps) / size as f64;
+    Released::from_gate(match sum.len() {
+        0..PARALLEL_WORK => sum.iter().map(value).collect(),
+        _ => sum.par_iter().with_min_len(1 << 14).map(value).collect(),
+    })
 }

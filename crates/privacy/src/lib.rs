@@ -37,7 +37,7 @@ pub mod streams;
 
 pub use answer::{Answer, Diagnostics, GateError};
 pub use clip::Clip;
-pub use engine::{Differentiator, Engine, PADDING, Piece, Worker};
+pub use engine::{Differentiator, Engine, Piece, Worker};
 pub use gate::{Gate, OpenRules, PrivateRules};
 pub use ledger::{Ledger, LedgerError};
 pub use measure::Measurement;

@@ -2,7 +2,7 @@
 
 use crate::answer::Diagnostics;
 use crate::clip::{self, Clip};
-use crate::engine::{Engine, PADDING, Piece, Worker};
+use crate::engine::{Engine, Piece, Worker};
 use crate::grid::Grid;
 use crate::protection::Protection;
 use crate::query::Query;
@@ -31,7 +31,7 @@ pub(crate) fn clipped_sum<D: Sync, P: Protection>(
     let mut points = vec![query.at.as_slice()];
     points.extend(query.difference.map(|d| d.previous.as_slice()));
     let ready = engine.prepare(&points);
-    let coordinates = engine.order().len();
+    let coordinates = engine.coordinates();
     let part = |records: &[u32]| {
         let mut sum = Sum::new(query, rules, coordinates);
         let mut worker = ready.worker();
@@ -41,23 +41,14 @@ pub(crate) fn clipped_sum<D: Sync, P: Protection>(
             worker.load(data, records);
             sum.add(&mut *worker, records.len());
         }
-        sum.finish()
+        sum
     };
     let chunk = batch.len().div_ceil(rayon::current_num_threads()).max(1);
-    let empty = || (vec![0_i64; coordinates], Diagnostics::default());
-    let join = |(mut sum, mut counts): (Vec<i64>, Diagnostics), (other, more): (Vec<i64>, Diagnostics)| {
-        sum.iter_mut().zip(&other).for_each(|(s, o)| *s += o);
-        counts.add(&more);
-        (sum, counts)
-    };
-    let (sum, counts) = batch.par_chunks(chunk).map(part).reduce_with(join).unwrap_or_else(empty);
-    let mut ordered = vec![0; query.at.dimension()];
-    for (steps, parameter) in sum.into_iter().zip(engine.order()) {
-        if let Some(slot) = ordered.get_mut(*parameter as usize).filter(|_| *parameter != PADDING) {
-            *slot = steps;
-        }
-    }
-    (ordered, counts)
+    let parts: Vec<Sum<'_, P>> = batch.par_chunks(chunk).map(part).collect();
+    let mut counts = Diagnostics::default();
+    parts.iter().for_each(|part| counts.add(&part.counts));
+    let at = |place: &u32| parts.iter().map(|part| part.at(*place as usize)).sum();
+    (engine.places().par_iter().with_min_len(1 << 14).map(at).collect(), counts)
 }
 
 /// What a record's gradient, and its difference, are multiplied by, in steps of the grid; `None`: it is left out.
@@ -72,6 +63,7 @@ struct Sum<'a, P: Protection> {
     /// The last few records, in 32 bits: half the memory traffic of 64.
     recent: Vec<i32>,
     records: usize,
+    /// All records before those; empty as long as there are none.
     total: Vec<i64>,
     counts: Diagnostics,
 }
@@ -106,17 +98,17 @@ impl<'a, P: Protection> Sum<'a, P> {
         self.records = 0;
     }
 
-    fn finish(mut self) -> (Vec<i64>, Diagnostics) {
-        self.flush();
-        (self.total, self.counts)
+    /// The sum at one coordinate.
+    fn at(&self, coordinate: usize) -> i64 {
+        let recent = self.recent.get(coordinate).copied().unwrap_or(0);
+        i64::from(recent) + self.total.get(coordinate).copied().unwrap_or(0)
     }
 
     /// Adds the `count` records that `worker` has loaded.
     fn add<D>(&mut self, worker: &mut dyn Worker<D>, count: usize) {
         let mut factors = Vec::with_capacity(count);
         for which in 0..count {
-            worker.differentiate(which);
-            let found = self.factors(&*worker, which);
+            let found = self.factors(worker, which);
             if let Some(found) = found {
                 self.add_dense(&*worker, which, found);
             }
@@ -126,38 +118,45 @@ impl<'a, P: Protection> Sum<'a, P> {
     }
 
     /// Clips: the norms of the gradient and of the difference, and what follows from them.
-    fn factors<D>(&mut self, worker: &dyn Worker<D>, which: usize) -> Factors {
+    fn factors<D>(&mut self, worker: &mut dyn Worker<D>, which: usize) -> Factors {
         self.counts.records += 1;
         self.counts.evaluations += self.query.evaluations();
-        let squares = |point| (0..worker.pieces()).map(|n| self.squares(worker.piece(point, which, n))).sum();
-        let norm = norm_from(squares(0));
-        let per_step = 1.0 / self.grid.spacing();
-        let factor = |weight, norm, bound| (clip::factor(weight, norm, bound) * per_step) as f32;
-        let gradient = factor(self.query.gradient_weight, norm, self.clip.gradient());
-        let Some(term) = self.query.difference else {
-            if !norm.is_finite() {
-                self.counts.non_finite += 1;
-                return None;
-            }
-            self.counts.clipped_gradients += u64::from(norm > self.clip.gradient());
-            return Some((gradient, None));
-        };
-        let (mut squares, mut slack) = (0.0, 0.0);
-        for n in 0..worker.pieces() {
-            let pieces = [worker.piece(0, which, n), worker.piece(1, which, n)];
-            let (of_piece, error) = self.squared_difference(pieces);
-            squares += of_piece;
-            slack += error;
-        }
-        let difference_norm = norm_from(squares) + slack;
-        if !(norm.is_finite() && difference_norm.is_finite()) {
+        let (norm, difference_norm) = self.norms(worker, which);
+        if !(norm.is_finite() && difference_norm.is_none_or(f64::is_finite)) {
             self.counts.non_finite += 1;
             return None;
         }
+        let per_step = 1.0 / self.grid.spacing();
+        let factor = |weight, norm, bound| (clip::factor(weight, norm, bound) * per_step) as f32;
+        let bound = self.clip.gradient();
+        self.counts.clipped_gradients += u64::from(norm > bound);
+        let gradient = factor(self.query.gradient_weight, norm, bound);
+        let Some((term, norm)) = self.query.difference.zip(difference_norm) else {
+            return Some((gradient, None));
+        };
+        let bound = self.clip.difference();
         self.counts.differences += 1;
-        self.counts.clipped_gradients += u64::from(norm > self.clip.gradient());
-        self.counts.clipped_differences += u64::from(difference_norm > self.clip.difference());
-        Some((gradient, Some(factor(term.weight, difference_norm, self.clip.difference()))))
+        self.counts.clipped_differences += u64::from(norm > bound);
+        Some((gradient, Some(factor(term.weight, norm, bound))))
+    }
+
+    /// At least the norms of the gradient and, if it is asked for, of the difference that will be added.
+    fn norms<D>(&self, worker: &mut dyn Worker<D>, which: usize) -> (f64, Option<f64>) {
+        let (mut squares, mut of_difference, mut slack) = (0.0, 0.0, 0.0);
+        for n in 0..worker.pieces() {
+            worker.differentiate(which, n);
+            let first = worker.piece(0, which, n);
+            if self.query.difference.is_none() {
+                squares += self.squares(first);
+                continue;
+            }
+            let [of_first, of_both, error] = self.both_squares(first, worker.piece(1, which, n));
+            squares += of_first;
+            of_difference += of_both;
+            slack += error;
+        }
+        let difference = self.query.difference.map(|_| norm_from(of_difference) + slack);
+        (norm_from(squares), difference)
     }
 
     /// ‖piece‖².
@@ -168,21 +167,27 @@ impl<'a, P: Protection> Sum<'a, P> {
         }
     }
 
-    /// ‖first − second‖², and what the norm of the computed difference may exceed its root by.
+    /// ‖first‖², ‖first − second‖², and what the norm of the computed difference may exceed its root by.
     ///
     /// For outer products r₁⊗c₁ − r₂⊗c₂ = Δr⊗c₁ + r₂⊗Δc: small numbers from small numbers. Where the two terms
     /// cancel, rounding counts relative to the terms and not to what is left, and is added on top.
-    fn squared_difference(&self, pieces: [Piece<'_>; 2]) -> (f64, f64) {
-        match pieces {
-            [Piece::Outer { rows: r1, columns: c1 }, Piece::Outer { rows: r2, columns: c2 }] => {
+    fn both_squares(&self, first: Piece<'_>, second: Piece<'_>) -> [f64; 3] {
+        match (first, second) {
+            (Piece::Outer { rows: r1, columns: c1 }, Piece::Outer { rows: r2, columns: c2 }) => {
                 let (dr, dc) = (difference(r1, r2), difference(c1, c2));
-                let (along, across) = (dot(&dr, &dr) * dot(c1, c1), dot(r2, r2) * dot(&dc, &dc));
+                let columns = dot(c1, c1);
+                let (along, across) = (dot(&dr, &dr) * columns, dot(r2, r2) * dot(&dc, &dc));
                 let both = along + 2.0 * dot(&dr, r2) * dot(c1, &dc) + across;
-                (both.max(0.0), (along.sqrt() + across.sqrt()) * 4.0 * f64::from(f32::EPSILON))
+                let error = (along.sqrt() + across.sqrt()) * 4.0 * f64::from(f32::EPSILON);
+                // `max` would turn what is not a number into 0.
+                [dot(r1, r1) * columns, if both < 0.0 { 0.0 } else { both }, error]
             }
-            [Piece::Dense(a), Piece::Dense(b)] => (kernel::sum_of_squared_differences(self.level, a, b), 0.0),
+            (Piece::Dense(a), Piece::Dense(b)) => {
+                let [squares, differences] = kernel::sums_of_squares(self.level, a, b);
+                [squares, differences, 0.0]
+            }
             // An engine whose pieces differ from point to point: nothing of it may be added.
-            _ => (f64::NAN, 0.0),
+            _ => [f64::NAN; 3],
         }
     }
 

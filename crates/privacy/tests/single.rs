@@ -32,15 +32,14 @@ impl Gradient {
 }
 
 struct Puppet {
-    order: Vec<u32>,
+    places: Vec<u32>,
 }
 
 impl Puppet {
     fn new() -> Self {
-        // Parameters in reverse, to see that the order is kept; the last two dense coordinates are padding.
-        let real = (0..DIMENSION as u32).rev().collect::<Vec<_>>();
-        let dense = real[..DENSE - 2].iter().copied().chain([PADDING; 2]);
-        Self { order: dense.chain(real[DENSE - 2..].iter().copied()).collect() }
+        // Parameters in reverse, to see that places are kept; the last two dense coordinates are padding.
+        let coordinates = (0..(DENSE + ROWS * COLUMNS) as u32).filter(|c| ![30, 31].contains(c));
+        Self { places: coordinates.rev().collect() }
     }
 }
 
@@ -61,8 +60,11 @@ impl Model for Puppet {
 }
 
 impl Engine<Vec<Record>> for Puppet {
-    fn order(&self) -> &[u32] {
-        &self.order
+    fn coordinates(&self) -> usize {
+        DENSE + ROWS * COLUMNS
+    }
+    fn places(&self) -> &[u32] {
+        &self.places
     }
     fn prepare<'a>(&'a self, _: &[&[f64]]) -> Box<dyn Differentiator<Vec<Record>> + 'a> {
         Box::new(Ready)
@@ -86,7 +88,7 @@ impl Worker<Vec<Record>> for Loaded {
     fn load(&mut self, data: &Vec<Record>, records: &[u32]) {
         self.0 = records.iter().map(|r| data[*r as usize].clone()).collect();
     }
-    fn differentiate(&mut self, _: usize) {}
+    fn differentiate(&mut self, _: usize, _: usize) {}
     fn pieces(&self) -> usize {
         2
     }

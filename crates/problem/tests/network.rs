@@ -225,24 +225,31 @@ fn a_records_gradient_is_the_same_alone_and_among_others() {
         let gradient = |records: &[u32], which: usize| -> Vec<f32> {
             let mut worker = ready.worker();
             worker.load(&data, records);
-            worker.differentiate(which);
-            let pieces = (0..worker.pieces()).flat_map(|n| match worker.piece(0, which, n) {
-                Piece::Dense(values) => values.to_vec(),
-                Piece::Outer { rows, columns } => {
-                    rows.iter().flat_map(|r| columns.iter().map(move |c| r * c)).collect()
+            let pieces = (0..worker.pieces()).flat_map(|n| {
+                worker.differentiate(which, n);
+                match worker.piece(0, which, n) {
+                    Piece::Dense(values) => values.to_vec(),
+                    Piece::Outer { rows, columns } => {
+                        rows.iter().flat_map(|r| columns.iter().map(move |c| r * c)).collect()
+                    }
                 }
             });
             pieces.collect()
         };
         let alone = gradient(&[3], 0);
-        assert_eq!(alone.len(), engine.order().len());
+        assert_eq!(alone.len(), engine.coordinates());
         for (records, which) in [(&[3, 1, 2, 0][..], 0), (&[5, 3], 1), (&[0, 6, 4, 3], 3), (&[1, 2, 3], 2)] {
             assert_eq!(gradient(records, which), alone, "{name}");
         }
-        // Padding is exactly zero: it is counted in norms and must not take part.
-        for (value, parameter) in alone.iter().zip(engine.order()) {
-            assert!(*parameter != PADDING || *value == 0.0, "{name}");
+        // Coordinates that are no parameter are exactly zero: they are counted in norms and must not take part.
+        let mut parameters = vec![false; alone.len()];
+        for place in engine.places() {
+            assert!(
+                !std::mem::replace(&mut parameters[*place as usize], true),
+                "{name}: a place is used twice"
+            );
         }
+        assert!(alone.iter().zip(&parameters).all(|(value, real)| *real || *value == 0.0), "{name}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::engine::{GROUP, NetworkEngine, Normalisation};
 use super::{Shape, Spec};
 use crate::data::{Feature, Table};
 use prdo_kernels::Level;
-use prdo_privacy::{Engine, Model, PADDING, Piece, Records};
+use prdo_privacy::{Engine, Model, Piece, Records};
 use std::marker::PhantomData;
 
 /// Softmax cross-entropy of a network. Parameters are doubles; computing is in single precision.
@@ -34,7 +34,7 @@ impl<F: Feature> Network<F> {
 
     /// Bytes of memory that one thread needs for gradients at `points` points, beside the parameters.
     pub fn bytes(&self, points: usize) -> usize {
-        points * self.engine.bytes() + 12 * self.engine.order().len()
+        points * self.engine.bytes() + 12 * self.engine.coordinates()
     }
 
     /// Losses of `records`, a few at a time, and how many are right.
@@ -124,24 +124,22 @@ impl<F: Feature> Model for Network<F> {
         let at = self.engine.at(&[x]);
         let mut runner = at.runner();
         let mut loss = 0.0;
-        let mut ordered = vec![0.0_f64; self.engine.order().len()];
+        let mut ordered = vec![0.0_f64; self.engine.coordinates()];
         each_group(records, |group| {
             runner.load(data, group);
             loss += runner.losses().iter().sum::<f64>();
             for which in 0..group.len() {
-                runner.differentiate(which);
                 let mut at = 0;
                 for number in 0..runner.pieces() {
+                    runner.differentiate(which, number);
                     let piece = runner.piece(0, which, number);
                     add(piece, &mut ordered[at..at + piece.len()]);
                     at += piece.len();
                 }
             }
         });
-        for (value, parameter) in ordered.into_iter().zip(self.engine.order()) {
-            if let Some(slot) = sum.get_mut(*parameter as usize).filter(|_| *parameter != PADDING) {
-                *slot += value;
-            }
+        for (slot, place) in sum.iter_mut().zip(self.engine.places()) {
+            *slot += ordered[*place as usize];
         }
         loss
     }

@@ -15,14 +15,16 @@ mod weights;
 
 use super::Spec;
 use crate::data::{Feature, Table};
-use pass::Pass;
-use plan::{Op, Plan};
-use prdo_kernels::{Level, Memory};
+use pass::{Buffers, Pass};
+use plan::{Op, Plan, Step};
+use prdo_kernels::Level;
 use prdo_privacy::{Differentiator, Engine, Piece, Worker};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex};
 use weights::{Weights, weights};
 
 /// Records that are taken through the network together.
-pub(super) const GROUP: usize = 4;
+pub(super) const GROUP: usize = 8;
 
 /// What is subtracted from each channel of a record, and what it is then multiplied by: public constants.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,21 +46,37 @@ impl Normalisation {
 }
 
 /// Computes losses, predictions and gradients of one network.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct NetworkEngine {
     plan: Plan,
     classes: usize,
     normalisation: Normalisation,
     level: Level,
+    /// Memory of threads that have finished, for the next ones.
+    pool: Arc<Mutex<Vec<Buffers>>>,
+}
+
+impl std::fmt::Debug for NetworkEngine {
+    /// Says nothing of what is in its memory.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "NetworkEngine({} steps, {})", self.plan.steps.len(), self.level.name())
+    }
 }
 
 impl NetworkEngine {
     pub fn new(spec: &Spec, normalisation: Normalisation, level: Level) -> Self {
-        Self { plan: Plan::new(spec), classes: spec.classes(), normalisation, level }
+        let pool = Arc::default();
+        Self { plan: Plan::new(spec), classes: spec.classes(), normalisation, level, pool }
     }
 
-    pub fn order(&self) -> &[u32] {
-        &self.plan.order
+    /// How many coordinates a gradient has.
+    pub fn coordinates(&self) -> usize {
+        self.plan.coordinates
+    }
+
+    /// For each parameter the coordinate it has.
+    pub fn places(&self) -> &[u32] {
+        &self.plan.places
     }
 
     /// Bytes of one thread's memory for one point, without the sums.
@@ -66,15 +84,25 @@ impl NetworkEngine {
         4 * (GROUP * self.plan.memory + self.plan.dense)
     }
 
+    fn buffers(&self) -> Buffers {
+        let free = self.pool.lock().ok().and_then(|mut pool| pool.pop());
+        free.unwrap_or_else(|| Buffers::new(&self.plan, GROUP))
+    }
+
     /// The engine at these points.
     pub fn at(&self, points: &[&[f64]]) -> AtPoints<'_> {
-        AtPoints { engine: self, weights: points.iter().map(|x| weights(&self.plan, x)).collect() }
+        let weights = points.par_iter().map(|x| weights(&self.plan, x)).collect();
+        AtPoints { engine: self, weights }
     }
 }
 
 impl<F: Feature> Engine<Table<F>> for NetworkEngine {
-    fn order(&self) -> &[u32] {
-        &self.plan.order
+    fn coordinates(&self) -> usize {
+        self.plan.coordinates
+    }
+
+    fn places(&self) -> &[u32] {
+        &self.plan.places
     }
 
     fn prepare<'a>(&'a self, points: &[&[f64]]) -> Box<dyn Differentiator<Table<F>> + 'a> {
@@ -91,9 +119,9 @@ pub(super) struct AtPoints<'a> {
 impl AtPoints<'_> {
     pub fn runner(&self) -> Runner<'_> {
         let NetworkEngine { plan, level, .. } = self.engine;
-        let passes = self.weights.iter().map(|w| Pass::new(plan, *level, w, GROUP)).collect();
-        let gradients = self.weights.iter().map(|_| Memory::zeros(plan.dense)).collect();
-        Runner { engine: self.engine, passes, gradients, losses: Vec::new(), right: 0 }
+        let pass = |weights| Pass::new(plan, *level, weights, self.engine.buffers());
+        let passes = self.weights.iter().map(|weights| pass(weights)).collect();
+        Runner { engine: self.engine, passes, losses: Vec::new(), right: 0 }
     }
 }
 
@@ -107,13 +135,21 @@ impl<F: Feature> Differentiator<Table<F>> for AtPoints<'_> {
 pub(super) struct Runner<'a> {
     engine: &'a NetworkEngine,
     passes: Vec<Pass<'a>>,
-    gradients: Vec<Memory>,
     /// Of the records taken in last, at the first point.
     losses: Vec<f64>,
     right: u64,
 }
 
-impl Runner<'_> {
+impl Drop for Runner<'_> {
+    /// The memory goes back to the pool.
+    fn drop(&mut self) {
+        if let Ok(mut pool) = self.engine.pool.lock() {
+            pool.extend(self.passes.drain(..).map(Pass::into_buffers));
+        }
+    }
+}
+
+impl<'a> Runner<'a> {
     /// Takes up to [`GROUP`] records forward at the first point only: their losses, and how many are right.
     pub fn look<F: Feature>(&mut self, data: &Table<F>, records: &[u32]) -> (&[f64], u64) {
         self.forward(0, data, records);
@@ -157,10 +193,14 @@ impl Runner<'_> {
         &self.losses
     }
 
-    pub fn differentiate(&mut self, which: usize) {
-        for (pass, gradient) in self.passes.iter_mut().zip(&mut self.gradients) {
-            pass.gradient(which, gradient);
-        }
+    /// The step that piece `number` belongs to; its weight's and its bias's follow one another.
+    fn step_of(&self, number: usize) -> Option<&'a Step> {
+        self.engine.plan.steps.iter().filter(|step| step.tensors.is_some()).nth(number / 2)
+    }
+
+    pub fn differentiate(&mut self, which: usize, number: usize) {
+        let Some(step) = self.step_of(number) else { return };
+        self.passes.iter_mut().for_each(|pass| pass.differentiate(which, step, number % 2));
     }
 
     pub fn pieces(&self) -> usize {
@@ -168,8 +208,7 @@ impl Runner<'_> {
     }
 
     pub fn piece(&self, point: usize, which: usize, number: usize) -> Piece<'_> {
-        let mut steps = self.engine.plan.steps.iter().filter(|step| step.tensors.is_some());
-        let Some(step) = steps.nth(number / 2) else { return Piece::Dense(&[]) };
+        let Some(step) = self.step_of(number) else { return Piece::Dense(&[]) };
         let role = number % 2;
         match (&step.op, role) {
             (Op::Dense { outputs, .. }, _) => {
@@ -182,7 +221,7 @@ impl Runner<'_> {
             }
             _ => {
                 let start = step.dense[role];
-                Piece::Dense(&self.gradients[point][start..start + step.coordinates[role].len()])
+                Piece::Dense(&self.passes[point].dense()[start..start + step.coordinates[role].len()])
             }
         }
     }
@@ -195,8 +234,8 @@ impl<F: Feature> Worker<Table<F>> for Runner<'_> {
     fn load(&mut self, data: &Table<F>, records: &[u32]) {
         Runner::load(self, data, records);
     }
-    fn differentiate(&mut self, which: usize) {
-        Runner::differentiate(self, which);
+    fn differentiate(&mut self, which: usize, number: usize) {
+        Runner::differentiate(self, which, number);
     }
     fn pieces(&self) -> usize {
         Runner::pieces(self)

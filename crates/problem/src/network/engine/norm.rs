@@ -2,7 +2,6 @@
 //! and all pixels of one record. It mixes no two records, which is why it is allowed where batch norm is not.
 
 use super::image::Image;
-use prdo_kernels::LANES;
 
 const EPSILON: f64 = 1e-5;
 
@@ -74,22 +73,21 @@ pub(super) fn backward(
     each(input, to, |_, at, _| memory[at] = values.next().unwrap_or(0.0));
 }
 
-/// The gradients with respect to scale and shift.
-pub(super) fn parameter_gradients(
+/// The gradient with respect to the scale, or to the shift.
+pub(super) fn parameter_gradient(
     (input, gradient): (&Image, &Image),
     (groups, statistics): (usize, usize),
     memory: &[f32],
-    (scale, shift): (&mut [f32], &mut [f32]),
+    of_scale: bool,
+    out: &mut [f32],
 ) {
     let per_group = input.channels / groups;
-    let lanes = input.channels.next_multiple_of(LANES);
-    let (mut of_scale, mut of_shift) = (vec![0.0; lanes], vec![0.0; lanes]);
+    let mut sums = vec![0.0; out.len()];
     each(input, gradient, |at, dy, c| {
         let of_group = statistics + 2 * (c / per_group);
         let normal = (memory[at] - memory[of_group]) * memory[of_group + 1];
-        of_scale[c] += f64::from(memory[dy]) * f64::from(normal);
-        of_shift[c] += f64::from(memory[dy]);
+        let factor = if of_scale { f64::from(normal) } else { 1.0 };
+        sums[c] += f64::from(memory[dy]) * factor;
     });
-    scale.iter_mut().zip(of_scale).for_each(|(s, v)| *s = v as f32);
-    shift.iter_mut().zip(of_shift).for_each(|(s, v)| *s = v as f32);
+    out.iter_mut().zip(sums).for_each(|(o, s)| *o = s as f32);
 }

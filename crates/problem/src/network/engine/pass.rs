@@ -8,17 +8,17 @@ use prdo_kernels::activation::{self, Activation};
 use prdo_kernels::winograd::{self, Finish, Geometry};
 use prdo_kernels::{LANES, Level, Memory, Records, dense};
 
-/// The memory of a few records at one point, and what is done in it.
-pub(super) struct Pass<'a> {
-    plan: &'a Plan,
-    level: Level,
-    weights: &'a [Weights],
+/// The memory of a few records at one point, used again and again: clearing it would take longer than a record.
+pub(super) struct Buffers {
+    /// Each record's images. Halos are zero and stay so; everything else is written before it is read.
     memory: Memory,
     scratch: Memory,
+    /// The dense pieces of one record's gradient.
+    pub gradient: Memory,
 }
 
-impl<'a> Pass<'a> {
-    pub fn new(plan: &'a Plan, level: Level, weights: &'a [Weights], group: usize) -> Self {
+impl Buffers {
+    pub fn new(plan: &Plan, group: usize) -> Self {
         let scratch = plan.steps.iter().map(|step| match &step.op {
             Op::Winograd { geometry, .. } => {
                 let dense = geometry.scratch(group).max(turned(geometry).scratch(group));
@@ -26,17 +26,44 @@ impl<'a> Pass<'a> {
             }
             _ => 0,
         });
-        let scratch = Memory::zeros(scratch.max().unwrap_or(0));
-        Self { plan, level, weights, memory: Memory::zeros(plan.memory * group), scratch }
+        Self {
+            memory: Memory::zeros(plan.memory * group),
+            scratch: Memory::zeros(scratch.max().unwrap_or(0)),
+            gradient: Memory::zeros(plan.dense),
+        }
+    }
+}
+
+/// A few records at one point, and what is done with them.
+pub(super) struct Pass<'a> {
+    plan: &'a Plan,
+    level: Level,
+    weights: &'a [Weights],
+    buffers: Buffers,
+}
+
+impl<'a> Pass<'a> {
+    pub fn new(plan: &'a Plan, level: Level, weights: &'a [Weights], buffers: Buffers) -> Self {
+        Self { plan, level, weights, buffers }
+    }
+
+    /// Gives the memory back.
+    pub fn into_buffers(self) -> Buffers {
+        self.buffers
+    }
+
+    /// The dense pieces of the record differentiated last.
+    pub fn dense(&self) -> &[f32] {
+        &self.buffers.gradient
     }
 
     /// A record's memory.
     pub fn record(&self, which: usize) -> &[f32] {
-        &self.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
+        &self.buffers.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
     }
 
     pub fn record_mut(&mut self, which: usize) -> &mut [f32] {
-        &mut self.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
+        &mut self.buffers.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
     }
 
     /// Outputs of every step for the first `count` records, whose inputs are in place.
@@ -58,14 +85,14 @@ impl<'a> Pass<'a> {
                     halo: output.halo,
                     derivative: None,
                 };
-                let (memory, scratch) = (&mut self.memory[..], &mut self.scratch[..]);
+                let Buffers { memory, scratch, .. } = &mut self.buffers;
                 let (from, to) = (input.offset, output.offset);
                 winograd::convolve(level, geometry, memory, records, from, to, forward, finish, scratch);
                 return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, bias }) => {
                 let (from, to) = (input.offset, output.offset);
-                dense::forward(level, weights, bias, *width, &mut self.memory, records, from, to);
+                dense::forward(level, weights, bias, *width, &mut self.buffers.memory, records, from, to);
             }
             _ => (0..count).for_each(|r| one_forward(level, step, weights, self.record_mut(r))),
         }
@@ -93,7 +120,7 @@ impl<'a> Pass<'a> {
         let (level, to) = (self.level, &previous.gradient);
         match (&step.op, weights) {
             (Op::Winograd { geometry, places: Some(places) }, Weights::Conv { backward, .. }) => {
-                let Self { plan, memory, scratch, .. } = self;
+                let (plan, Buffers { memory, scratch, .. }) = (self.plan, &mut self.buffers);
                 for record in memory.chunks_exact_mut(plan.memory).take(count) {
                     pooled_backward(level, geometry, (step, *places), backward, previous, record, scratch);
                 }
@@ -108,18 +135,8 @@ impl<'a> Pass<'a> {
                     halo: to.halo,
                     derivative: Some((previous.activation, step.input.offset)),
                 };
-                let (g, memory) = (turned(geometry), &mut self.memory[..]);
-                winograd::convolve(
-                    level,
-                    &g,
-                    memory,
-                    records,
-                    from,
-                    to.offset,
-                    backward,
-                    finish,
-                    &mut self.scratch,
-                );
+                let (g, Buffers { memory, scratch, .. }) = (turned(geometry), &mut self.buffers);
+                winograd::convolve(level, &g, memory, records, from, to.offset, backward, finish, scratch);
                 return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, .. }) => {
@@ -134,7 +151,7 @@ impl<'a> Pass<'a> {
     fn dense_backward(&mut self, step: &Step, weights: &Memory, width: usize, to: &Image, records: Records) {
         let from = step.gradient.offset;
         if to.halo == 0 {
-            dense::backward(self.level, weights, width, &mut self.memory, records, from, to.offset);
+            dense::backward(self.level, weights, width, &mut self.buffers.memory, records, from, to.offset);
             return;
         }
         // The input's own memory is free by now but still needed for the weight gradient: use the scratch memory.
@@ -152,39 +169,31 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The dense pieces of one record's gradient.
-    pub fn gradient(&mut self, which: usize, gradient: &mut [f32]) {
-        let Self { plan, level, memory, scratch, .. } = self;
+    /// Computes the weight's part of one record's gradient, or the bias's, of one step; nothing if it is an outer
+    /// product.
+    pub fn differentiate(&mut self, which: usize, step: &Step, role: usize) {
+        let Self { plan, level, buffers: Buffers { memory, scratch, gradient }, .. } = self;
         let record = &memory[which * plan.memory..(which + 1) * plan.memory];
-        for step in &plan.steps {
-            let len = |role: usize| step.coordinates[role].len();
-            match &step.op {
-                Op::Winograd { geometry, places } => {
-                    let out = &mut gradient[step.dense[0]..step.dense[0] + len(0)];
-                    let (x, dy) = (&record[step.input.range()], &record[step.gradient.range()]);
-                    match places {
-                        Some(places) => {
-                            let places = &record[*places..places + step.gradient.len()];
-                            winograd::pooled_weight_gradient(*level, geometry, x, dy, places, out);
-                        }
-                        None => winograd::weight_gradient(*level, geometry, x, dy, out, scratch),
+        let out = &mut gradient[step.dense[role]
+            ..step.dense[role] + step.coordinates[role].len() * usize::from(step.is_dense())];
+        match (&step.op, role) {
+            (Op::Winograd { geometry, places }, 0) => {
+                let (x, dy) = (&record[step.input.range()], &record[step.gradient.range()]);
+                match places {
+                    Some(places) => {
+                        let places = &record[*places..places + step.gradient.len()];
+                        winograd::pooled_weight_gradient(*level, geometry, x, dy, places, out);
                     }
+                    None => winograd::weight_gradient(*level, geometry, x, dy, out, scratch),
                 }
-                Op::Direct { tables, .. } => {
-                    let out = &mut gradient[step.dense[0]..step.dense[0] + len(0)];
-                    direct::weight_gradient(*level, step, tables, record, out);
-                }
-                Op::GroupNorm { groups, statistics } => {
-                    let (scale, shift) = gradient[step.dense[0]..].split_at_mut(len(0));
-                    let images = (&step.input, &step.gradient);
-                    let parameters = (scale, &mut shift[..len(1)]);
-                    norm::parameter_gradients(images, (*groups, *statistics), record, parameters);
-                }
-                _ => {}
             }
-            if matches!(step.op, Op::Winograd { .. } | Op::Direct { .. }) {
-                sum_pixels(&step.gradient, record, &mut gradient[step.dense[1]..step.dense[1] + len(1)]);
+            (Op::Direct { tables, .. }, 0) => direct::weight_gradient(*level, step, tables, record, out),
+            (Op::Winograd { .. } | Op::Direct { .. }, _) => sum_pixels(&step.gradient, record, out),
+            (Op::GroupNorm { groups, statistics }, _) => {
+                let images = (&step.input, &step.gradient);
+                norm::parameter_gradient(images, (*groups, *statistics), record, role == 0, out);
             }
+            _ => {}
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::network::{Layer, Role, Shape, Spec};
 use prdo_kernels::LANES;
 use prdo_kernels::activation::Activation;
 use prdo_kernels::winograd::{Geometry, TAPS};
-use prdo_privacy::PADDING;
 
 /// One or several layers done at once.
 #[derive(Clone, Debug)]
@@ -72,8 +71,10 @@ pub(super) struct Plan {
     pub memory: usize,
     /// Values of the dense pieces of one gradient.
     pub dense: usize,
-    /// For each coordinate the parameter it is.
-    pub order: Vec<u32>,
+    /// How many coordinates a gradient has, padding included.
+    pub coordinates: usize,
+    /// For each parameter the coordinate it has.
+    pub places: Vec<u32>,
 }
 
 /// Hands out memory, whole cache lines at a time.
@@ -93,6 +94,13 @@ impl Room {
     }
 }
 
+impl Step {
+    /// Whether its gradient is written out: that of a fully connected layer is an outer product.
+    pub fn is_dense(&self) -> bool {
+        !matches!(self.op, Op::Dense { .. })
+    }
+}
+
 impl Plan {
     pub fn new(spec: &Spec) -> Self {
         let mut room = Room(0);
@@ -103,7 +111,8 @@ impl Plan {
         let flat = matches!(layers.first(), Some(Layer::Dense { .. }));
         let shape = if flat { Shape::flat(spec.input().size()) } else { spec.input() };
         let input = room.image(shape, halo_for(spec, 0), layout);
-        let mut plan = Self { steps: Vec::new(), input, memory: 0, dense: 0, order: Vec::new() };
+        let places = vec![0; spec.parameters()];
+        let mut plan = Self { steps: Vec::new(), input, memory: 0, dense: 0, coordinates: 0, places };
         let (mut at, mut current) = (0, input);
         while at < layers.len() {
             let (step, next) = plan.step(spec, at, current, &mut room);
@@ -145,12 +154,16 @@ impl Plan {
         let Some(tensors) = step.tensors else { return };
         for (role, start) in tensors.into_iter().enumerate() {
             let numbers = if role == 0 { weight_order(step) } else { bias_order(step) };
-            let first = self.order.len();
-            self.order.extend(numbers.into_iter().map(|n| n.map_or(PADDING, |n| (start + n) as u32)));
-            step.coordinates[role] = first..self.order.len();
+            let first = self.coordinates;
+            for (k, number) in numbers.iter().enumerate() {
+                if let Some(number) = number {
+                    self.places[start + number] = (first + k) as u32;
+                }
+            }
+            self.coordinates += numbers.len();
+            step.coordinates[role] = first..self.coordinates;
             step.dense[role] = self.dense;
-            let outer = matches!(step.op, Op::Dense { .. });
-            self.dense += if outer { 0 } else { self.order.len() - first };
+            self.dense += if step.is_dense() { numbers.len() } else { 0 };
         }
     }
 }

@@ -4,6 +4,7 @@ use super::image::Image;
 use super::plan::{Op, Plan, Step, columns};
 use prdo_kernels::winograd::{Geometry, TAPS, transform_weights};
 use prdo_kernels::{LANES, Memory};
+use rayon::prelude::*;
 
 /// One step's parameters.
 pub(super) enum Weights {
@@ -20,7 +21,7 @@ pub(super) enum Weights {
 
 /// The parameters of every step at the point `x`.
 pub(super) fn weights(plan: &Plan, x: &[f64]) -> Vec<Weights> {
-    plan.steps.iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
+    plan.steps.par_iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
 }
 
 fn of_step(step: &Step, first: bool, x: &[f64]) -> Weights {
