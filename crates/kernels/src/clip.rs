@@ -70,20 +70,15 @@ fn squares<S: Simd, const BOTH: bool>(a: &[f32], b: &[f32]) -> [f64; 2] {
         unsafe {
             let mut sums = [[S::zero(); 4]; 2];
             let mut at = start;
-            while at < end {
-                let vectors = ((end - at) / LANES).min(4);
+            while at + 4 * LANES <= end {
                 for k in 0..4 {
-                    if k >= vectors {
-                        break;
-                    }
-                    let v = S::load(a.as_ptr().add(at + k * LANES));
-                    sums[0][k] = S::fma(v, v, sums[0][k]);
-                    if BOTH {
-                        let d = S::sub(v, S::load(b.as_ptr().add(at + k * LANES)));
-                        sums[1][k] = S::fma(d, d, sums[1][k]);
-                    }
+                    square::<S, BOTH>(a, b, at + k * LANES, &mut sums, k);
                 }
-                at += vectors * LANES;
+                at += 4 * LANES;
+            }
+            while at < end {
+                square::<S, BOTH>(a, b, at, &mut sums, 0);
+                at += LANES;
             }
             for (total, sums) in totals.iter_mut().zip(sums) {
                 for sum in sums {
@@ -96,6 +91,26 @@ fn squares<S: Simd, const BOTH: bool>(a: &[f32], b: &[f32]) -> [f64; 2] {
         start = end;
     }
     totals
+}
+
+/// Adds the squares of sixteen values to running sums number `k`.
+#[inline(always)]
+unsafe fn square<S: Simd, const BOTH: bool>(
+    a: &[f32],
+    b: &[f32],
+    at: usize,
+    sums: &mut [[S::V; 4]; 2],
+    k: usize,
+) {
+    // SAFETY: the caller's: sixteen values begin there in both.
+    unsafe {
+        let v = S::load(a.as_ptr().add(at));
+        sums[0][k] = S::fma(v, v, sums[0][k]);
+        if BOTH {
+            let d = S::sub(v, S::load(b.as_ptr().add(at)));
+            sums[1][k] = S::fma(d, d, sums[1][k]);
+        }
+    }
 }
 
 #[inline(always)]

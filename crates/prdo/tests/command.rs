@@ -201,9 +201,8 @@ fn every_example_is_a_valid_run_file() {
     );
     for name in names {
         desk.write("example.toml", desk.prdo(&format!("example {name}")).done().stdout);
-        // Until `prdo run` trains networks these are only read; after that "mlp" can run here (the other two need
-        // images that are not in the repository).
-        if let Some((input, classes)) = network_example(name) {
+        // Two of the networks need images that are not in the repository: they are only read.
+        if let Some((input, classes)) = network_example(name).filter(|_| name != "mlp") {
             let document = Document::read(&desk.path("example.toml")).unwrap();
             assert!(network(&document, input, classes).unwrap().is_some(), "{name}");
             assert!(normalisation(&document, input.channels, None).is_ok(), "{name}");

@@ -1,5 +1,5 @@
 //! Real data sets through the command. They are too large for the repository: point PRDO_DATA at a folder that
-//! holds `a9a`, `a9a.t` (LibSVM text), `fashion-mnist/*-ubyte` (IDX) and `cifar-10-batches-bin/*.bin`, and run
+//! holds `a9a`, `a9a.t` (LibSVM text), `fashion-mnist/*-ubyte` and `mnist/*-ubyte` (IDX) and `cifar-10-batches-bin/*.bin`, and run
 //! `PRDO_DATA=… cargo test -p prdo --test real_data -- --ignored`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -46,6 +46,49 @@ fn fashion_mnist_images_over_ten_organisations_privately() {
     assert_eq!((summary["records"].as_u64(), summary["parameters"].as_u64()), (Some(60_000), Some(7850)));
     let accuracy = summary["test_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.75, "test accuracy {accuracy}");
+}
+
+#[test]
+#[ignore = "SKIPPED: needs the data set MNIST (set PRDO_DATA)"]
+fn a_convolutional_network_learns_mnist_privately() {
+    let desk = Desk::new();
+    let run = format!(
+        "rounds = 60\n[graph]\nnodes = 4\n[data]\nsource = \"file\"\npath = \"{}/mnist\"\n[partition]\n\
+         kind = \"dirichlet\"\nconcentration = 0.5\n[model]\nkind = \"lenet\"\n[method]\nname = \"edm\"\n\
+         step_size = 2.0\nbeta = 0.8\n[batch]\nsize = 250\n[clip]\ngradient = 1.0\n[privacy]\nepsilon = 4.0\n\
+         delta = 1e-5\n[metrics]\nevery = 30\nrecords = 100\n",
+        folder()
+    );
+    desk.write("mnist.toml", run);
+    let summary = desk.prdo("run mnist.toml --out out --json").json();
+    assert_eq!((summary["records"].as_u64(), summary["parameters"].as_u64()), (Some(60_000), Some(61_706)));
+    let accuracy = summary["test_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.8, "test accuracy {accuracy}");
+    assert!(summary["epsilon_spent"].as_f64().unwrap() <= 4.0);
+}
+
+#[test]
+#[ignore = "SKIPPED: needs the data set CIFAR-10 (set PRDO_DATA)"]
+fn the_papers_network_trains_on_cifar_10_and_its_model_starts_another_run() {
+    let desk = Desk::new();
+    let run = format!(
+        "rounds = 2\n[graph]\nnodes = 10\n[data]\nsource = \"file\"\npath = \"{}/cifar-10-batches-bin\"\n\
+         validation = 5000\n[partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n[model]\n\
+         kind = \"vgg-small\"\n[method]\nname = \"prdo\"\nstep_size = 0.05\ngamma = 0.05\n[batch]\nsize = 20\n\
+         [clip]\ngradient = 1.0\ndifference = 0.001\n[privacy]\nnoise_multiplier = 1.5\n[metrics]\nevery = 2\n\
+         records = 10\n",
+        folder()
+    );
+    desk.write("cifar.toml", run);
+    let summary = desk.prdo("run cifar.toml --out one --json").json();
+    assert_eq!((summary["records"].as_u64(), summary["parameters"].as_u64()), (Some(45_000), Some(550_570)));
+    let counts = summary["class_counts"].as_array().unwrap();
+    let of_node =
+        |node: &serde_json::Value| node.as_array().unwrap().iter().filter_map(|n| n.as_u64()).sum::<u64>();
+    assert!(counts.len() == 10 && counts.iter().all(|node| of_node(node) == 4500));
+    let model = desk.path("one/model.safetensors");
+    let set = format!("--set model.file=\"{}\"", model.display());
+    desk.prdo(&format!("run cifar.toml --out two {set}")).done();
 }
 
 #[test]
