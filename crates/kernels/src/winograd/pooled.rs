@@ -1,0 +1,256 @@
+//! Gradients of a convolution whose outputs were max-pooled: one value in four of them has a gradient, and only
+//! those are visited.
+
+use super::{Cursor, Geometry, Plan, TAPS};
+use crate::activation::{self, Activation};
+use crate::level::leveled;
+use crate::simd::{LANES, Simd};
+
+leveled!(
+    /// The same for a convolution whose outputs were pooled: only the largest of each window has a gradient `dy`
+    /// (`[block][height/2][width/2][16]`), and `places`, the bits of integers, says where its patch of `x` begins.
+    pooled_weight_gradient = pooled_weight_gradient_body (
+        g: &Geometry, x: &[f32], dy: &[f32], places: &[f32], gradient: &mut [f32],
+    )
+);
+
+leveled!(
+    /// The gradient with respect to the inputs of a pooled convolution, times the derivative of the activation whose
+    /// values the inputs `x` are, written to the interior of the plane `out` of the given halo. `weights` are
+    /// `[input block][output][tap][16]`.
+    pooled_input_gradient = pooled_input_gradient_body (
+        g: &Geometry, dy: &[f32], places: &[f32], weights: &[f32], x: &[f32], activation: Activation,
+        out: &mut [f32], halo: usize, scratch: &mut [f32],
+    )
+);
+
+#[inline(always)]
+fn pooled_weight_gradient_body<S: Simd>(
+    g: &Geometry,
+    x: &[f32],
+    dy: &[f32],
+    places: &[f32],
+    gradient: &mut [f32],
+) {
+    let windows = g.height / 2 * (g.width / 2);
+    assert!(g.fits() && x.len() >= g.input_len() && gradient.len() == g.gradient());
+    assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
+    let plan = Plan::new(g, g.tiles());
+    // Rows of windows at a time: their patches of one input block stay in the first-level cache.
+    let across = g.width / 2;
+    let rows = (PATCHES / (plan.row * 2)).saturating_sub(1).clamp(1, (g.height / 2).max(1));
+    // SAFETY: places were written by `convolve` for this geometry and are clamped to it.
+    unsafe {
+        for block in 0..g.inputs {
+            let x = x.as_ptr().add(block * plan.block);
+            for first in (0..windows).step_by(rows * across) {
+                let band = (first, (first + rows * across).min(windows));
+                for output in (0..g.outputs * LANES).step_by(2) {
+                    let at = output / LANES * windows * LANES + output % LANES;
+                    let from = (dy.as_ptr().add(at), places.as_ptr().add(at));
+                    let out = gradient.as_mut_ptr().add((output * g.inputs + block) * TAPS * LANES);
+                    sparse::<S>(&plan, x, from, band, out);
+                }
+            }
+        }
+    }
+}
+
+/// Values of an input block whose patches are visited together: half of a first-level cache.
+const PATCHES: usize = 6144;
+
+/// Adds Σ_window dy·(patch of x) to the taps of two output channels and one input block; the first band begins.
+#[inline(always)]
+unsafe fn sparse<S: Simd>(
+    plan: &Plan,
+    x: *const f32,
+    (dy, places): (*const f32, *const f32),
+    (first, last): (usize, usize),
+    out: *mut f32,
+) {
+    // The last place at which a patch of 3×3 can begin.
+    let limit = (plan.block - 2 * plan.row - 3 * LANES) as i32;
+    let next = plan.g.inputs * TAPS * LANES;
+    // SAFETY: the caller's; patches lie within the plane because places are clamped.
+    unsafe {
+        let mut sums = [[S::zero(); TAPS]; 2];
+        if first > 0 {
+            for (n, taps) in sums.iter_mut().enumerate() {
+                for (t, sum) in taps.iter_mut().enumerate() {
+                    *sum = S::load(out.add(n * next + t * LANES));
+                }
+            }
+        }
+        for window in first..last {
+            for (n, taps) in sums.iter_mut().enumerate() {
+                let value = S::splat(*dy.add(window * LANES + n));
+                let place = ((*places.add(window * LANES + n)).to_bits() as i32).clamp(0, limit);
+                let patch = x.add(place as usize);
+                for (t, sum) in taps.iter_mut().enumerate() {
+                    *sum = S::fma(value, S::load(patch.add(t / 3 * plan.row + t % 3 * LANES)), *sum);
+                }
+            }
+        }
+        for (n, taps) in sums.iter().enumerate() {
+            for (t, sum) in taps.iter().enumerate() {
+                S::store(out.add(n * next + t * LANES), *sum);
+            }
+        }
+    }
+}
+
+/// Output channels whose weights for one input block stay in the first-level cache.
+const SOME: usize = 32;
+
+impl Geometry {
+    /// Values of scratch memory that [`pooled_input_gradient`] needs.
+    pub fn sparse_scratch(&self) -> usize {
+        let windows = self.height / 2 * (self.width / 2);
+        let lists = 2 * (windows * self.outputs.next_multiple_of(2) * LANES + LANES);
+        let counts = windows * self.outputs.div_ceil(2) * 4;
+        (self.height + 2) * (self.width + 2) * LANES + lists + counts
+    }
+}
+
+/// The gradients of every window, sorted by where in the window they belong.
+#[derive(Clone, Copy)]
+struct Lists {
+    /// Windows of `SOME` outputs each: values, and where their weights begin.
+    values: *mut f32,
+    numbers: *mut f32,
+    /// How many belong to each of the four places of a window.
+    counts: *mut f32,
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn pooled_input_gradient_body<S: Simd>(
+    g: &Geometry,
+    dy: &[f32],
+    places: &[f32],
+    weights: &[f32],
+    x: &[f32],
+    activation: Activation,
+    out: &mut [f32],
+    halo: usize,
+    scratch: &mut [f32],
+) {
+    let windows = g.height / 2 * (g.width / 2);
+    let plan = Plan::new(g, g.tiles());
+    let out_row = (g.width + 2 * halo) * LANES;
+    let out_block = (g.height + 2 * halo) * out_row;
+    assert!(g.fits() && x.len() >= g.input_len() && out.len() >= g.inputs * out_block);
+    assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
+    assert!(weights.len() == g.gradient() && scratch.len() >= g.sparse_scratch());
+    let groups = g.outputs.div_ceil(2);
+    let (plane, lists) = scratch.split_at_mut(plan.block);
+    let (values, rest) = lists.split_at_mut(groups * windows * SOME + LANES);
+    let (numbers, counts) = rest.split_at_mut(groups * windows * SOME + LANES);
+    let lists =
+        Lists { values: values.as_mut_ptr(), numbers: numbers.as_mut_ptr(), counts: counts.as_mut_ptr() };
+    // SAFETY: all offsets lie within what was checked above; called with S's instructions.
+    unsafe {
+        sort::<S>(&plan, dy.as_ptr(), places.as_ptr(), lists);
+        for block in 0..g.inputs {
+            plane.fill(0.0);
+            for group in 0..groups {
+                let first = (block * g.outputs * LANES + group * SOME) * TAPS * LANES;
+                scatter::<S>(&plan, weights.as_ptr().add(first), lists, group, plane.as_mut_ptr());
+            }
+            for y in 0..g.height {
+                for column in 0..g.width {
+                    let from = (y + 1) * plan.row + (column + 1) * LANES;
+                    let value = S::load(plane.as_ptr().add(from));
+                    let a = S::load(x.as_ptr().add(block * plan.block + from));
+                    let to = block * out_block + (y + halo) * out_row + (column + halo) * LANES;
+                    S::store(out.as_mut_ptr().add(to), activation::backward::<S>(activation, a, value));
+                }
+            }
+        }
+    }
+}
+
+/// Sorts the gradients of each window and group of outputs by their place in the window.
+#[inline(always)]
+unsafe fn sort<S: Simd>(plan: &Plan, dy: *const f32, places: *const f32, lists: Lists) {
+    let g = &plan.g;
+    let windows = g.height / 2 * (g.width / 2);
+    let step = (TAPS * LANES) as i32;
+    // SAFETY: the caller's: each window's list has room for all its outputs, and sixteen more at the end.
+    unsafe {
+        for group in 0..g.outputs.div_ceil(2) {
+            let mut window = Cursor::START;
+            for w in 0..windows {
+                let corner = (window.y * plan.row + window.x * LANES) as i32;
+                let (row, lane) = (plan.row as i32, LANES as i32);
+                let at = (group * windows + w) * SOME;
+                let mut found = 0;
+                for (k, key) in
+                    [corner, corner + lane, corner + row, corner + row + lane].into_iter().enumerate()
+                {
+                    let before = found;
+                    for half in 0..(g.outputs - 2 * group).min(2) {
+                        let from = ((2 * group + half) * windows + w) * LANES;
+                        let first = (half * LANES) as i32 * step;
+                        found += S::pick(
+                            (places.add(from), key),
+                            dy.add(from),
+                            (first, step),
+                            (lists.values.add(at + found), lists.numbers.add(at + found)),
+                        );
+                    }
+                    let count = f32::from_bits((found - before) as u32);
+                    *lists.counts.add((group * windows + w) * 4 + k) = count;
+                }
+                window.advance(g);
+            }
+        }
+    }
+}
+
+/// Adds, for every window, gradient times weights to the 4×4 inputs that the window saw.
+#[inline(always)]
+unsafe fn scatter<S: Simd>(plan: &Plan, weights: *const f32, lists: Lists, group: usize, plane: *mut f32) {
+    let g = &plan.g;
+    let windows = g.height / 2 * (g.width / 2);
+    // SAFETY: the caller's: with a halo of 1 the 4×4 inputs of every window lie in the plane.
+    unsafe {
+        let mut window = Cursor::START;
+        for w in 0..windows {
+            let at = plane.add(window.y * plan.row + window.x * LANES);
+            let mut sums = [[S::zero(); 4]; 4];
+            for (i, line) in sums.iter_mut().enumerate() {
+                for (j, sum) in line.iter_mut().enumerate() {
+                    *sum = S::load(at.add(i * plan.row + j * LANES));
+                }
+            }
+            let list = (group * windows + w) * SOME;
+            let (mut values, mut numbers) = (lists.values.add(list), lists.numbers.add(list));
+            macro_rules! place {
+                ($k:literal) => {
+                    let count = (*lists.counts.add((group * windows + w) * 4 + $k)).to_bits() as usize;
+                    for e in 0..count {
+                        let value = S::splat(*values.add(e));
+                        let taps = weights.add((*numbers.add(e)).to_bits() as usize);
+                        for t in 0..TAPS {
+                            let sum = &mut sums[$k / 2 + t / 3][$k % 2 + t % 3];
+                            *sum = S::fma(value, S::load(taps.add(t * LANES)), *sum);
+                        }
+                    }
+                    (values, numbers) = (values.add(count), numbers.add(count));
+                };
+            }
+            place!(0);
+            place!(1);
+            place!(2);
+            place!(3);
+            let _ = (values, numbers);
+            for (i, line) in sums.iter().enumerate() {
+                for (j, sum) in line.iter().enumerate() {
+                    S::store(at.add(i * plan.row + j * LANES), *sum);
+                }
+            }
+            window.advance(g);
+        }
+    }
+}
