@@ -4,7 +4,7 @@ use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
 use crate::progress::{say, tell};
-use prdo::config::{Built, Document, build, resolved};
+use prdo::config::{Built, Document, NetworkFacts, build, resolved};
 use prdo::output::{Folder, parse_rows, write_models, write_network};
 use prdo::report::{describe, measured_note};
 use prdo::simulator::{End, Row, train};
@@ -164,7 +164,7 @@ fn announce(built: &Built) {
         "{} nodes, {} links, λ = {:.6}; {} parameters; {} rounds; {privacy}",
         facts.nodes, facts.links, facts.spectrum.lambda, facts.parameters, built.prepared.schedule.rounds
     ));
-    if let Some((spec, bytes)) = &built.network {
+    if let Some(NetworkFacts { spec, bytes, .. }) = &built.network {
         // Points, threads: what is really held at once.
         let bytes = bytes * rayon::current_num_threads();
         describe(spec, built.batch.1, bytes).iter().for_each(|line| tell(line));
@@ -203,7 +203,7 @@ fn finish(
     let training = &*built.prepared.training;
     let (average, nodes) = (training.average(), training.models());
     let models = match &built.network {
-        Some((spec, _)) => write_network(spec, &average, &nodes, true).map_err(|e| e.to_string()),
+        Some(network) => write_network(&network.spec, &average, &nodes, true).map_err(|e| e.to_string()),
         None => write_models(&average, &nodes).map_err(|e| e.to_string()),
     };
     let models = models.map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;

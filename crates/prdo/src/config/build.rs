@@ -53,8 +53,18 @@ pub struct Built {
     pub fingerprint: [u8; 32],
     /// Where runs on these records are listed, and those that are.
     pub statement: Option<(PathBuf, Statement)>,
-    /// The network, if the model is one, and the bytes of memory that one thread needs for its gradients.
-    pub network: Option<(Spec, usize)>,
+    /// The network, if the model is one.
+    pub network: Option<NetworkFacts>,
+}
+
+/// What is public about a run's network.
+pub struct NetworkFacts {
+    /// Its layers.
+    pub spec: Spec,
+    /// Bytes of memory that one thread needs for its gradients.
+    pub bytes: usize,
+    /// Mean and deviation by which each channel is scaled, if it is.
+    pub constants: Option<(Vec<f32>, Vec<f32>)>,
 }
 
 impl Built {
@@ -131,19 +141,21 @@ fn with_network<F: Feature>(
     };
     let classes = holdings.classes.unwrap_or(0);
     let Some(spec) = network(document, shape, classes)? else { return Err(document.missing("model.kind")) };
-    let constants = match images || document.has("data.mean") || document.has("data.deviation") {
-        true => {
-            let (mean, deviation) = normalisation(document, shape.channels, known_data(document, shape))?;
-            Normalisation::new(&mean, &deviation)
-        }
-        false => Normalisation::none(shape.channels),
+    let scaled = images || document.has("data.mean") || document.has("data.deviation");
+    let constants = match scaled {
+        true => Some(normalisation(document, shape.channels, known_data(document, shape))?),
+        false => None,
     };
     let start = network_start(document, &spec)?;
-    let network = Network::<F>::new(spec.clone(), constants);
+    let normalisation = match &constants {
+        Some((mean, deviation)) => Normalisation::new(mean, deviation),
+        None => Normalisation::none(shape.channels),
+    };
+    let network = Network::<F>::new(spec.clone(), normalisation);
     let bytes = network.bytes(2);
     let make = |_: &Holdings<F>| -> Result<BoxedModel<F>, RunError> { Ok(Box::new(network.clone())) };
     let built = finish(document, kind, wiring, holdings, (&make, &|_| Ok(start.clone())))?;
-    Ok(Built { network: Some((spec, bytes)), ..built })
+    Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
 }
 
 /// The name of a data set whose constants are published, by its format or its folder's name.

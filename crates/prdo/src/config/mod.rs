@@ -12,7 +12,7 @@ mod records;
 pub mod resolved;
 pub mod schema;
 
-pub use build::{BoxedModel, Built, Validation, build};
+pub use build::{BoxedModel, Built, NetworkFacts, Validation, build};
 pub use document::Document;
 pub use network::{Wiring, wiring};
 pub use place::{ConfigError, Place};

@@ -54,6 +54,10 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
             Some(Value::Float(built.test_records as f64))
         }
         "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement" => from_file(path),
+        "data.mean" => built.network.as_ref()?.constants.as_ref().map(|(mean, _)| floats(mean)),
+        "data.deviation" => {
+            built.network.as_ref()?.constants.as_ref().map(|(_, deviation)| floats(deviation))
+        }
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,
@@ -95,6 +99,11 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "resolved.parameters" => number(facts.parameters),
         _ => document.get(path),
     }
+}
+
+/// Single-precision numbers as short as they can be written.
+fn floats(values: &[f32]) -> Value {
+    Value::Floats(values.iter().map(|v| v.to_string().parse().unwrap_or(f64::from(*v))).collect())
 }
 
 fn absolute(path: &std::path::Path) -> String {
