@@ -33,7 +33,7 @@ fn forward_body<S: Simd>(
 ) {
     let outputs = bias.len();
     check(weights.len(), width, outputs);
-    records.check(memory.len(), (input + width).max(output + outputs));
+    records.check(memory.len(), input.saturating_add(width).max(output.saturating_add(outputs)));
     let base = memory.as_mut_ptr();
     let mut record = 0;
     // SAFETY: every offset lies within what was checked; called with S's instructions.
@@ -99,12 +99,12 @@ fn backward_body<S: Simd>(
 ) {
     let outputs = weights.len() / width.max(1);
     check(weights.len(), width, outputs);
-    records.check(memory.len(), (input + outputs).max(output + width));
+    records.check(memory.len(), input.saturating_add(outputs).max(output.saturating_add(width)));
     let s = Strides { row: records.stride, step: 1, next: width, out: records.stride };
     // SAFETY: every offset lies within what was checked; called with S's instructions.
     unsafe {
-        let (b, c) = (weights.as_ptr(), memory.as_mut_ptr().add(output));
-        let a = memory.as_ptr().add(input);
+        let (base, b) = (memory.as_mut_ptr(), weights.as_ptr());
+        let (a, c) = (base.add(input).cast_const(), base.add(output));
         let mut i = 0;
         while i + 2 * LANES <= width {
             gemm::rows::<S, 2>(a, b.add(i), c.add(i), (records.count, outputs), s);
@@ -117,7 +117,12 @@ fn backward_body<S: Simd>(
 }
 
 fn check(weights: usize, width: usize, outputs: usize) {
-    assert!(width > 0 && width.is_multiple_of(LANES) && outputs > 0 && weights == width * outputs);
+    assert!(
+        width > 0
+            && width.is_multiple_of(LANES)
+            && outputs > 0
+            && Some(weights) == width.checked_mul(outputs)
+    );
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ fn gather_body<S: Simd>(
 ) {
     let most = |list: &[usize]| list.iter().copied().max().unwrap_or(0);
     assert!(rows.len() == outs.len() && steps.len() == places.len());
-    assert!(rows.is_empty() || steps.is_empty() || most(rows) + most(steps) < a.len());
-    assert!(places.is_empty() || most(places) + LANES <= b.len());
-    assert!(outs.is_empty() || most(outs) + LANES <= out.len());
+    assert!(rows.is_empty() || steps.is_empty() || most(rows).saturating_add(most(steps)) < a.len());
+    assert!(places.is_empty() || most(places).saturating_add(LANES) <= b.len());
+    assert!(outs.is_empty() || most(outs).saturating_add(LANES) <= out.len());
     assert!(bias.is_none_or(|bias| bias.len() >= LANES));
     // SAFETY: every place was checked; called with S's instructions.
     unsafe {

@@ -92,8 +92,9 @@ unsafe fn tiles<S: Simd, const N: usize, const ROW: usize>(
             ($r:literal) => {
                 while rows >= $r {
                     tile::<S, $r, N, ROW>(a, b, c, depth, s);
-                    a = a.add($r * s.row);
-                    c = c.add($r * s.out);
+                    // Past the last row these point nowhere, and are not used.
+                    a = a.wrapping_add($r * s.row);
+                    c = c.wrapping_add($r * s.out);
                     rows -= $r;
                 }
             };

@@ -16,6 +16,7 @@ impl Records {
             self.count > 0 && (self.count == 1 || used <= self.stride),
             "{self:?} of {used} values overlap"
         );
-        assert!((self.count - 1) * self.stride + used <= len, "{self:?} of {used} values exceed {len}");
+        let end = (self.count - 1).checked_mul(self.stride).and_then(|start| start.checked_add(used));
+        assert!(end.is_some_and(|end| end <= len), "{self:?} of {used} values exceed {len}");
     }
 }

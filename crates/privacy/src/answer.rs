@@ -63,8 +63,11 @@ pub enum GateError {
         /// Of the difference.
         difference: f64,
     },
+    /// An engine whose coordinates are not the model's parameters.
+    #[error("the model's engine does not give every parameter a coordinate of its own")]
+    Places,
     /// A clipping norm that single precision cannot do.
-    #[error("clip.{field} = {value} is not allowed for a network: it must be from 1e-20 to 1e20")]
+    #[error("clip.{field} = {value} is not allowed for a network: it must be from 1e-10 to 1e10")]
     SingleClip {
         /// `gradient` or `difference`.
         field: &'static str,

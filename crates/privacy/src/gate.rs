@@ -148,6 +148,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
         rules: P::Rules,
     ) -> Result<Self, GateError> {
         model.check(shard.data()).map_err(GateError::Records)?;
+        check_places(&*model)?;
         Ok(Self { model, shard, node, secret, rules, next_round: 0 })
     }
 
@@ -336,6 +337,17 @@ fn sum_of_gradients<M: Model>(model: &M, x: &[f64], data: &M::Data, records: Rec
         sum
     };
     parts.into_iter().reduce(add).unwrap_or_default()
+}
+
+/// Refuses an engine that does not give every parameter a coordinate of its own: one released twice would count once.
+fn check_places<M: Model>(model: &M) -> Result<(), GateError> {
+    let Some(engine) = model.engine() else { return Ok(()) };
+    let mut taken = vec![false; engine.coordinates()];
+    let own = |place: &u32| taken.get_mut(*place as usize).is_some_and(|t| !std::mem::replace(t, true));
+    if engine.places().len() != model.dimension() || !engine.places().iter().all(own) {
+        return Err(GateError::Places);
+    }
+    Ok(())
 }
 
 /// Refuses clipping norms at which single precision loses its digits, for a model that computes in it.

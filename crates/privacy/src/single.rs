@@ -14,8 +14,14 @@ use rayon::prelude::*;
 /// and two products rounded once each, and the factor rounded to single precision. Generously.
 pub(crate) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
 
-/// Clipping norms between which no factor overflows or loses digits in single precision.
-pub(crate) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-20..=1e20;
+/// Clipping norms between which no factor overflows or loses digits in single precision: factors are at most 2²⁵/1e-10
+/// a unit, and rows and columns of outer products at most 1e15 (see [`outer_squares`]), so that their products stay
+/// below 1e34; and at least 2²⁴/1e31 times the query's weights.
+pub(crate) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
+
+/// The largest squared norm of an outer product's rows or columns. Records beyond it are left out as those are whose
+/// values are not finite: a vector scaled by a factor of its own could overflow although the product is small.
+const LARGEST_SQUARES: f64 = 1e30;
 
 /// Records whose contributions of at most 2²⁵ steps a coordinate still fit in 32 bits.
 const RECORDS_PER_FLUSH: usize = 63;
@@ -35,7 +41,7 @@ pub(crate) fn clipped_sum<D: Sync, P: Protection>(
     let part = |records: &[u32]| {
         let mut sum = Sum::new(query, rules, coordinates);
         let mut worker = ready.worker();
-        let group = worker.group().max(1);
+        let group = worker.group().clamp(1, RECORDS_PER_FLUSH);
         for records in records.chunks(group) {
             sum.make_room(records.len());
             worker.load(data, records);
@@ -126,8 +132,7 @@ impl<'a, P: Protection> Sum<'a, P> {
             self.counts.non_finite += 1;
             return None;
         }
-        let per_step = 1.0 / self.grid.spacing();
-        let factor = |weight, norm, bound| (clip::factor(weight, norm, bound) * per_step) as f32;
+        let factor = |weight, norm, bound| single(clip::factor(weight, norm, bound) / self.grid.spacing());
         let bound = self.clip.gradient();
         self.counts.clipped_gradients += u64::from(norm > bound);
         let gradient = factor(self.query.gradient_weight, norm, bound);
@@ -163,7 +168,7 @@ impl<'a, P: Protection> Sum<'a, P> {
     fn squares(&self, piece: Piece<'_>) -> f64 {
         match piece {
             Piece::Dense(values) => kernel::sum_of_squares(self.level, values),
-            Piece::Outer { rows, columns } => dot(rows, rows) * dot(columns, columns),
+            Piece::Outer { rows, columns } => outer_squares(dot(rows, rows), dot(columns, columns)),
         }
     }
 
@@ -175,12 +180,16 @@ impl<'a, P: Protection> Sum<'a, P> {
         match (first, second) {
             (Piece::Outer { rows: r1, columns: c1 }, Piece::Outer { rows: r2, columns: c2 }) => {
                 let (dr, dc) = (difference(r1, r2), difference(c1, c2));
-                let columns = dot(c1, c1);
-                let (along, across) = (dot(&dr, &dr) * columns, dot(r2, r2) * dot(&dc, &dc));
+                let (rows, columns) = (dot(r2, r2), dot(c1, c1));
+                let along = outer_squares(dot(&dr, &dr), columns);
+                let across = outer_squares(rows, dot(&dc, &dc));
                 let both = along + 2.0 * dot(&dr, r2) * dot(c1, &dc) + across;
-                let error = (along.sqrt() + across.sqrt()) * 4.0 * f64::from(f32::EPSILON);
+                // Single precision in what is added, and double precision in the sums behind `both`.
+                let terms = (r1.len() + c1.len()) as f64 / LANES as f64 + 40.0;
+                let rounding = 4.0 * f64::from(f32::EPSILON) + 1.1e-8 * terms.sqrt();
+                let error = (along.sqrt() + across.sqrt()) * rounding;
                 // `max` would turn what is not a number into 0.
-                [dot(r1, r1) * columns, if both < 0.0 { 0.0 } else { both }, error]
+                [outer_squares(dot(r1, r1), columns), if both < 0.0 { 0.0 } else { both }, error]
             }
             (Piece::Dense(a), Piece::Dense(b)) => {
                 let [squares, differences] = kernel::sums_of_squares(self.level, a, b);
@@ -259,6 +268,18 @@ impl<'a> Term<'a> {
         let across = self.across.as_ref().map(|(rows, columns)| (rows.as_slice(), columns.as_slice()));
         kernel::Outer { along: &self.along, columns: self.columns, across }
     }
+}
+
+/// ‖rows⊗columns‖² from ‖rows‖² and ‖columns‖²; not a number if one of them is too large.
+fn outer_squares(rows: f64, columns: f64) -> f64 {
+    let fits = rows <= LARGEST_SQUARES && columns <= LARGEST_SQUARES;
+    if fits { rows * columns } else { f64::NAN }
+}
+
+/// A factor in single precision; 0 where that would lose its digits, because contributing nothing is always allowed.
+fn single(factor: f64) -> f32 {
+    let factor = factor as f32;
+    if factor.abs() < f32::MIN_POSITIVE { 0.0 } else { factor }
 }
 
 /// The norm behind a sum of squares, a little more than it: squares below 1e-38 vanish in single precision.

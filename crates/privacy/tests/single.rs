@@ -143,7 +143,30 @@ fn record() -> impl Strategy<Value = Record> {
         };
         [a, b]
     });
-    prop_oneof![2 => apart, 2 => near, 1 => cancelling]
+    // Rows so large that a factor of theirs overflows, beside columns so small that the product does not; and
+    // products so large that the factor has no digits left.
+    let extreme = (
+        gradient(ordinary().boxed()),
+        prop_oneof![Just(1e32_f32), Just(3e30), Just(1e14), Just(1e-30)],
+        prop_oneof![Just(0.0_f32), Just(1e-40), Just(1.06e22), Just(1e15), Just(1e-32)],
+        any::<bool>(),
+    )
+        .prop_map(|(a, r, c, second)| {
+            let large =
+                Gradient { dense: vec![0.0; DENSE], rows: vec![r, 0.0, r], columns: vec![c; COLUMNS] };
+            if second { [a, large] } else { [large, a] }
+        });
+    let one_sided = (gradient(ordinary().boxed()), 1e-3..1.0_f32).prop_map(|(a, t)| {
+        let rows: Vec<f32> = a.rows.iter().map(|r| r * 1e13).collect();
+        let columns: Vec<f32> = a.columns.iter().map(|c| c * 1e-13).collect();
+        let b = Gradient {
+            rows: rows.iter().map(|r| r * (1.0 + t)).collect(),
+            columns: columns.clone(),
+            ..a.clone()
+        };
+        [Gradient { rows, columns, ..a }, b]
+    });
+    prop_oneof![2 => apart, 2 => near, 1 => cancelling, 1 => extreme, 1 => one_sided]
 }
 
 fn points() -> (Released<Noised>, Released<Noised>) {
@@ -247,7 +270,25 @@ fn what_is_not_finite_contributes_nothing_and_is_counted() {
 fn clipping_norms_that_single_precision_cannot_do_are_refused() {
     let rules = |clip| OpenRules { batches: Batches::new(1, 1), sampling: Sampling::Full, clip: Some(clip) };
     let shard = Shard::seal_in_slots(Vec::<Record>::new(), 1).unwrap();
-    let clip = Clip::new(1.0, 1e-30).unwrap();
+    let clip = Clip::new(1.0, 1e-12).unwrap();
     let error = Gate::exposed(0, Arc::new(Puppet::new()), shard, Arc::new(Secret::from_seed(1)), rules(clip));
-    assert!(error.err().unwrap().to_string().contains("clip.difference = 0.000000000000000000000000000001"));
+    assert!(error.err().unwrap().to_string().contains("clip.difference = 0.000000000001"));
+}
+
+#[test]
+fn an_engine_whose_coordinates_are_not_the_parameters_is_refused() {
+    let rules = OpenRules { batches: Batches::new(1, 1), sampling: Sampling::Full, clip: None };
+    let open = |places: Vec<u32>| {
+        let shard = Shard::seal_in_slots(Vec::<Record>::new(), 1).unwrap();
+        let model = Arc::new(Puppet { places });
+        Gate::exposed(0, model, shard, Arc::new(Secret::from_seed(1)), rules.clone()).err()
+    };
+    assert!(open(Puppet::new().places).is_none());
+    let mut twice = Puppet::new().places;
+    twice[1] = twice[0];
+    let mut outside = Puppet::new().places;
+    outside[0] = 10_000;
+    for places in [twice, outside, vec![0, 1]] {
+        assert!(matches!(open(places), Some(GateError::Places)));
+    }
 }

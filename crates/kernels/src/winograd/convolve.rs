@@ -1,6 +1,6 @@
 //! Outputs from inputs: transform tiles, multiply place by place, transform back and finish.
 
-use super::{Cursor, Geometry, PLACES, Plan, TAPS, TILES};
+use super::{Cursor, Geometry, MOST_HALO, PLACES, Plan, TAPS, TILES};
 use crate::activation::{self, Activation};
 use crate::gemm::{self, Strides};
 use crate::level::leveled;
@@ -30,7 +30,7 @@ pub fn transform_weights(
     out: &mut [f32],
 ) {
     let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
-    assert!(out.len() == g.weights());
+    assert!(g.fits() && out.len() == g.weights());
     for block in 0..g.outputs {
         let panel = block / 2;
         let columns = (outputs - panel * 32).min(32);
@@ -87,14 +87,14 @@ fn convolve_body<S: Simd>(
     finish: Finish<'_>,
     scratch: &mut [f32],
 ) {
+    assert!(g.fits() && finish.halo <= MOST_HALO);
     let shrink = if finish.pool.is_some() { 2 } else { 1 };
     let (h, w) = (g.height / shrink, g.width / shrink);
     let written = g.outputs * (h + 2 * finish.halo) * (w + 2 * finish.halo) * LANES;
-    let places = finish.pool.map_or(0, |at| at + g.outputs * h * w * LANES);
+    let places = finish.pool.map_or(0, |at| at.saturating_add(g.outputs * h * w * LANES));
     let plane = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
-    let values = finish.derivative.map_or(0, |(_, at)| at + plane);
-    let end = (input + g.input_len()).max(output + written).max(places).max(values);
-    assert!(g.fits());
+    let values = finish.derivative.map_or(0, |(_, at)| at.saturating_add(plane));
+    let end = input.saturating_add(g.input_len()).max(output.saturating_add(written)).max(places).max(values);
     records.check(memory.len(), end);
     assert!(weights.len() == g.weights() && scratch.len() >= g.scratch(records.count));
     assert!(finish.bias.is_none_or(|bias| bias.len() == g.outputs * LANES));

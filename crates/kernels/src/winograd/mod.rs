@@ -27,6 +27,11 @@ const PLACES: usize = 16;
 pub const TAPS: usize = 9;
 /// Values added to a plane of scratch memory so that the planes of a tile do not share a cache set.
 const PAD: usize = 48;
+/// Sides and numbers of blocks up to which no length overflows.
+const MOST_SIDE: usize = 1 << 16;
+const MOST_BLOCKS: usize = 1 << 16;
+/// The widest halo of a plane that is written.
+const MOST_HALO: usize = 16;
 /// Tiles done at a time.
 const TILES: usize = 32;
 
@@ -47,8 +52,13 @@ impl Geometry {
     /// Whether this size can be done: even, and small enough that a place in a plane is exact in `f32`.
     pub fn fits(&self) -> bool {
         let even = self.height.is_multiple_of(2) && self.width.is_multiple_of(2);
-        let place = (self.height + 2).saturating_mul(self.width + 2).saturating_mul(LANES);
-        even && self.inputs > 0 && self.outputs > 0 && self.height > 0 && self.width > 0 && place < 1 << 24
+        let sides = 1..=MOST_SIDE;
+        let blocks = 1..=MOST_BLOCKS;
+        even && sides.contains(&self.height)
+            && sides.contains(&self.width)
+            && blocks.contains(&self.inputs)
+            && blocks.contains(&self.outputs)
+            && (self.height + 2) * (self.width + 2) * LANES < 1 << 24
     }
 
     fn tiles(&self) -> usize {

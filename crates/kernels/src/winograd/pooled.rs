@@ -1,7 +1,7 @@
 //! Gradients of a convolution whose outputs were max-pooled: one value in four of them has a gradient, and only
 //! those are visited.
 
-use super::{Cursor, Geometry, Plan, TAPS};
+use super::{Cursor, Geometry, MOST_HALO, Plan, TAPS};
 use crate::activation::{self, Activation};
 use crate::level::leveled;
 use crate::simd::{LANES, Simd};
@@ -32,6 +32,7 @@ fn pooled_weight_gradient_body<S: Simd>(
     places: &[f32],
     gradient: &mut [f32],
 ) {
+    assert!(g.fits());
     let windows = g.height / 2 * (g.width / 2);
     assert!(g.fits() && x.len() >= g.input_len() && gradient.len() == g.gradient());
     assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
@@ -135,6 +136,7 @@ fn pooled_input_gradient_body<S: Simd>(
     halo: usize,
     scratch: &mut [f32],
 ) {
+    assert!(g.fits() && halo <= MOST_HALO);
     let windows = g.height / 2 * (g.width / 2);
     let plan = Plan::new(g, g.tiles());
     let out_row = (g.width + 2 * halo) * LANES;

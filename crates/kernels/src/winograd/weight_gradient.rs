@@ -22,6 +22,7 @@ fn weight_gradient_body<S: Simd>(
     gradient: &mut [f32],
     scratch: &mut [f32],
 ) {
+    assert!(g.fits());
     let dy_len = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
     assert!(g.fits() && x.len() >= g.input_len() && dy.len() >= dy_len);
     assert!(gradient.len() == g.gradient() && scratch.len() >= g.scratch(1));
