@@ -336,7 +336,9 @@ fn from_loaded<F: Feature>(
         );
     }
     let tables = partition.into_tables(dataset.table);
-    let title = format!("{file}, {records} records of {width} features, {how} {nodes} nodes");
+    // Reports are passed on: they name the file, not where it lies on this machine.
+    let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
+    let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
     let width = width + usize::from(intercept);
     Ok(Holdings {
         nodes: tables,
