@@ -16,7 +16,6 @@ leveled!(
 );
 
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn gather_body<S: Simd>(
     a: &[f32],
     rows: &[usize],

@@ -63,13 +63,11 @@ impl Level {
 macro_rules! leveled {
     ($(#[$doc:meta])* $name:ident = $body:ident ($($arg:ident : $ty:ty),* $(,)?) $(-> $ret:ty)?) => {
         $(#[$doc])*
-        #[allow(clippy::too_many_arguments)]
         pub fn $name(level: $crate::Level, $($arg: $ty),*) $(-> $ret)? {
             match level.0 {
                 #[cfg(target_arch = "x86_64")]
                 $crate::level::Set::Avx512 => {
                     #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-                    #[allow(clippy::too_many_arguments)]
                     fn wide($($arg: $ty),*) $(-> $ret)? { $body::<$crate::simd::Avx512>($($arg),*) }
                     // SAFETY: a level exists only if the processor has its instructions.
                     unsafe { wide($($arg),*) }
@@ -77,7 +75,6 @@ macro_rules! leveled {
                 #[cfg(target_arch = "x86_64")]
                 $crate::level::Set::Avx2 => {
                     #[target_feature(enable = "avx2,fma")]
-                    #[allow(clippy::too_many_arguments)]
                     fn medium($($arg: $ty),*) $(-> $ret)? { $body::<$crate::simd::Avx2>($($arg),*) }
                     // SAFETY: a level exists only if the processor has its instructions.
                     unsafe { medium($($arg),*) }

@@ -97,7 +97,6 @@ macro_rules! lanes {
     }};
 }
 
-#[allow(clippy::needless_range_loop)]
 impl Simd for Portable {
     type V = [f32; LANES];
     type I = [i32; LANES];

@@ -36,6 +36,14 @@ fn failed(answer: &Answer, words: &[&str]) {
 
 const LOCAL: &str = "data get cifar10 --checksums SUMS --from";
 
+/// The files of MNIST and of its successors.
+const MNIST_FILES: [&str; 4] = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+];
+
 #[test]
 fn local_archives_and_folders() {
     let (desk, archive) = desk();
@@ -86,17 +94,11 @@ fn what_a_killed_process_left_is_in_nobodys_way() {
 #[test]
 fn mnist_from_a_folder_of_packed_files() {
     let desk = Desk::new();
-    let names = [
-        "train-images-idx3-ubyte",
-        "train-labels-idx1-ubyte",
-        "t10k-images-idx3-ubyte",
-        "t10k-labels-idx1-ubyte",
-    ];
-    let files: Files = names.iter().map(|n| (format!("mnist/{n}"), n.repeat(40).into())).collect();
+    let files: Files = MNIST_FILES.iter().map(|n| (format!("mnist/{n}"), n.repeat(40).into())).collect();
     desk.write("SUMS", sums(&files));
-    names.iter().for_each(|n| drop(desk.write(&format!("in/{n}.gz"), gz(n.repeat(40).as_bytes()))));
+    MNIST_FILES.iter().for_each(|n| drop(desk.write(&format!("in/{n}.gz"), gz(n.repeat(40).as_bytes()))));
     desk.prdo("data get mnist --checksums SUMS --from in").done();
-    names.iter().for_each(|n| assert_eq!(desk.read(&format!("data/mnist/{n}")), n.repeat(40)));
+    MNIST_FILES.iter().for_each(|n| assert_eq!(desk.read(&format!("data/mnist/{n}")), n.repeat(40)));
     desk.write("in/train-labels-idx1-ubyte.gz", &gz(b"x")[..12]);
     refused(
         &desk,
@@ -358,19 +360,16 @@ mod downloads {
     #[test]
     fn mnist_file_by_file() {
         let desk = Desk::new();
-        let names = [
-            "train-images-idx3-ubyte",
-            "train-labels-idx1-ubyte",
-            "t10k-images-idx3-ubyte",
-            "t10k-labels-idx1-ubyte",
-        ];
         let files: Files =
-            names.iter().map(|n| (format!("fashion-mnist/{n}"), n.repeat(40).into())).collect();
+            MNIST_FILES.iter().map(|n| (format!("fashion-mnist/{n}"), n.repeat(40).into())).collect();
         desk.write("SUMS", sums(&files));
-        let served = names.iter().map(|n| (format!("/f/{n}.gz"), gz(n.repeat(40).as_bytes()))).collect();
+        let served =
+            MNIST_FILES.iter().map(|n| (format!("/f/{n}.gz"), gz(n.repeat(40).as_bytes()))).collect();
         let server = Server::new(Habits { files: served, ..Habits::default() });
         let get = format!("data get fashion-mnist --checksums SUMS --from {}/f/", server.url);
         desk.prdo(&get).done();
-        names.iter().for_each(|n| assert_eq!(desk.read(&format!("data/fashion-mnist/{n}")), n.repeat(40)));
+        MNIST_FILES
+            .iter()
+            .for_each(|n| assert_eq!(desk.read(&format!("data/fashion-mnist/{n}")), n.repeat(40)));
     }
 }

@@ -124,7 +124,6 @@ struct Lists {
 }
 
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn pooled_input_gradient_body<S: Simd>(
     g: &Geometry,
     dy: &[f32],

@@ -165,9 +165,7 @@ fn announce(built: &Built) {
         facts.nodes, facts.links, facts.spectrum.lambda, facts.parameters, built.prepared.schedule.rounds
     ));
     if let Some(NetworkFacts { spec, bytes, .. }) = &built.network {
-        // Points, threads: what is really held at once.
-        let bytes = bytes * rayon::current_num_threads();
-        describe(spec, built.batch.1, bytes).iter().for_each(|line| tell(line));
+        describe(spec, built.batch.1, *bytes).iter().for_each(|line| tell(line));
     }
     if let Some(note) = measured_note(facts.measured_records as u64, facts.records as u64) {
         tell(&note);

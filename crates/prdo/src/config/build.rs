@@ -10,7 +10,7 @@ use crate::run::{Prepared, Privacy, Run};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_privacy::{Model, Sampling, Start, Statement};
-use prdo_problem::data::{Feature, ImageShape, Table};
+use prdo_problem::data::{Feature, Format, ImageShape, Table};
 use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
 use prdo_problem::network::{Network, Normalisation, Shape, Spec};
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ pub struct Built {
 pub struct NetworkFacts {
     /// Its layers.
     pub spec: Spec,
-    /// Bytes of memory that one thread needs for its gradients.
+    /// Bytes of memory that all threads together need for its gradients.
     pub bytes: usize,
     /// Mean and deviation by which each channel is scaled, if it is.
     pub constants: Option<(Vec<f32>, Vec<f32>)>,
@@ -122,9 +122,18 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     }
     let holdings = holdings(document, nodes, kind == "logistic")?;
     network(document, Shape::flat(holdings.width), holdings.classes.unwrap_or(0))?;
-    let make = |holdings: &Holdings| model(document, &kind, holdings);
-    let start = |model: &BoxedModel| Ok(start(document, model.dimension()));
-    finish(document, &kind, wiring, holdings, (&make, &start))
+    let make = || model(document, &kind, &holdings).map_err(|e| located(document, &e));
+    let models = [make()?, make()?];
+    let start = start(document, models[0].dimension());
+    finish(document, &kind, wiring, holdings, models, start)
+}
+
+/// An error at the key it is about.
+fn located(document: &Document, error: &RunError) -> ConfigError {
+    match error.field() {
+        Some(field) => document.error(field, error.to_string()),
+        None => ConfigError::anywhere(error.to_string()),
+    }
 }
 
 /// A run of a network. Images are bytes, scaled by public constants.
@@ -152,28 +161,27 @@ fn with_network<F: Feature>(
         None => Normalisation::none(shape.channels),
     };
     let network = Network::<F>::new(spec.clone(), normalisation);
-    let bytes = network.bytes(2);
-    let make = |_: &Holdings<F>| -> Result<BoxedModel<F>, RunError> { Ok(Box::new(network.clone())) };
-    let built = finish(document, kind, wiring, holdings, (&make, &|_| Ok(start.clone())))?;
+    let models: [BoxedModel<F>; 2] = [Box::new(network.clone()), Box::new(network.clone())];
+    let built = finish(document, kind, wiring, holdings, models, start)?;
+    let points = if built.method.card().differences { 2 } else { 1 };
+    let bytes = rayon::current_num_threads() * network.bytes(points);
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
 }
 
-/// The name of a data set whose constants are published, by its format or its folder's name.
+/// The name of a data set whose constants are published: CIFAR-10 by its format, the others by the name of the
+/// folder that their files are in.
 fn known_data(document: &Document, shape: Shape) -> Option<&'static str> {
-    let path = document.text("data.path")?.to_lowercase();
-    match (shape.channels, path) {
-        (3, path) if path.contains("cifar-10") => Some("cifar10"),
-        (1, path) if path.contains("fashion") => Some("fashion-mnist"),
-        (1, path) if path.contains("mnist") => Some("mnist"),
+    let path = document.file("data.path")?;
+    if shape.channels == 3 && matches!(Format::of(&path), Ok(Format::Cifar10)) {
+        return Some("cifar10");
+    }
+    let folder = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
+    match folder?.file_name()?.to_string_lossy().to_lowercase().as_str() {
+        "fashion-mnist" => Some("fashion-mnist"),
+        "mnist" => Some("mnist"),
         _ => None,
     }
 }
-
-/// How a model is made for its records, and its public starting point.
-type Makers<'a, F> = (
-    &'a dyn Fn(&Holdings<F>) -> Result<BoxedModel<F>, RunError>,
-    &'a dyn Fn(&BoxedModel<F>) -> Result<Start, ConfigError>,
-);
 
 /// Everything after the model is chosen, whatever its records are made of.
 fn finish<F: Feature>(
@@ -181,14 +189,10 @@ fn finish<F: Feature>(
     kind: &str,
     wiring: Wiring,
     holdings: Holdings<F>,
-    (make, start): Makers<'_, F>,
+    // One model goes into the gates, the other validates the result.
+    [first_model, second_model]: [BoxedModel<F>; 2],
+    start: Start,
 ) -> Result<Built, ConfigError> {
-    let located = |e: RunError| match e.field() {
-        Some(field) => document.error(field, e.to_string()),
-        None => ConfigError::anywhere(e.to_string()),
-    };
-    // One model goes into the gates; what validates the result is made anew.
-    let (first_model, second_model) = (make(&holdings).map_err(located)?, make(&holdings).map_err(located)?);
     let mut warnings = Vec::new();
     let (method, settings) = method(document, &mut warnings)?;
     let class_counts = class_counts(&holdings);
@@ -199,7 +203,6 @@ fn finish<F: Feature>(
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
     let test_records = held_out.as_ref().map_or(0, Table::len);
 
-    let start = start(&first_model)?;
     let rounds = document.integer("rounds").ok_or_else(|| document.missing("rounds"))?;
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
         .rounds(rounds as u32)
@@ -234,7 +237,7 @@ fn finish<F: Feature>(
             run = run.after(statement.before(&run_id(&fingerprint)));
         }
     }
-    let prepared = run.prepare().map_err(located)?;
+    let prepared = run.prepare().map_err(|e| located(document, &e))?;
     let validation = validation.map(|records| -> Validation {
         Box::new(move |x| prdo_simulator::accuracy(&second_model, x, &records))
     });

@@ -32,7 +32,8 @@ impl<F: Feature> Network<F> {
         &self.spec
     }
 
-    /// Bytes of memory that one thread needs for gradients at `points` points, beside the parameters.
+    /// Bytes of memory that one thread needs for gradients at `points` points: parameters as kernels read them,
+    /// working memory and sums.
     pub fn bytes(&self, points: usize) -> usize {
         points * self.engine.bytes() + 12 * self.engine.coordinates()
     }

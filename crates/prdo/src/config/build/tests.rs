@@ -64,8 +64,8 @@ fn a_model_of_bytes_trains() {
     let (_folder, document) = document();
     let built = |document: &Document| {
         let wiring = wiring(document, None).unwrap();
-        let makers: Makers<'_, u8> = (&|_| Ok(Box::new(Brightness)), &|_| Ok(Start::zeros(1)));
-        finish(document, "brightness", wiring, images(document), makers).unwrap()
+        let models: [BoxedModel<u8>; 2] = [Box::new(Brightness), Box::new(Brightness)];
+        finish(document, "brightness", wiring, images(document), models, Start::zeros(1)).unwrap()
     };
     let (one, two) = (built(&document), built(&document));
     assert_eq!((one.fingerprint, one.test_records), (two.fingerprint, 12));

@@ -79,9 +79,11 @@ impl NetworkEngine {
         &self.plan.places
     }
 
-    /// Bytes of one thread's memory for one point, without the sums.
+    /// Bytes of one thread's memory for one point, without the sums: counted, not estimated.
     pub fn bytes(&self) -> usize {
-        4 * (GROUP * self.plan.memory + self.plan.dense)
+        let zeros = vec![0.0; self.plan.places.len()];
+        let weights: usize = weights(&self.plan, &zeros).iter().map(Weights::len).sum();
+        4 * (weights + Buffers::new(&self.plan, GROUP).len())
     }
 
     fn buffers(&self) -> Buffers {

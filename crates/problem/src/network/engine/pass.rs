@@ -32,6 +32,11 @@ impl Buffers {
             gradient: Memory::zeros(plan.dense),
         }
     }
+
+    /// Values of all of it.
+    pub fn len(&self) -> usize {
+        self.memory.len() + self.scratch.len() + self.gradient.len()
+    }
 }
 
 /// A few records at one point, and what is done with them.
@@ -154,7 +159,7 @@ impl<'a> Pass<'a> {
             dense::backward(self.level, weights, width, &mut self.buffers.memory, records, from, to.offset);
             return;
         }
-        // The input's own memory is free by now but still needed for the weight gradient: use the scratch memory.
+        // Rare (no pooling before the first fully connected layer), so it may allocate.
         let mut flat = Memory::zeros(step.gradient.len() + width);
         for r in 0..records.count {
             let record = self.record_mut(r);

@@ -19,6 +19,18 @@ pub(super) enum Weights {
     None,
 }
 
+impl Weights {
+    /// Values of all of it.
+    pub fn len(&self) -> usize {
+        match self {
+            Weights::Conv { forward, backward, bias } => forward.len() + backward.len() + bias.len(),
+            Weights::Dense { weights, bias } => weights.len() + bias.len(),
+            Weights::Norm { scale, shift } => scale.len() + shift.len(),
+            Weights::None => 0,
+        }
+    }
+}
+
 /// The parameters of every step at the point `x`.
 pub(super) fn weights(plan: &Plan, x: &[f64]) -> Vec<Weights> {
     plan.steps.par_iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
