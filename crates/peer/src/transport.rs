@@ -1,0 +1,57 @@
+//! How neighbours are reached. A link is mutually authenticated and encrypted; frames on it arrive whole and in order
+//! or the link goes down.
+
+use crate::wire::Frame;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Links to neighbours, by member number. The implementation reads and checks frames on its own threads, holds at most
+/// a few of them for each neighbour, and refuses whoever is not a neighbour.
+pub trait Transport: Send {
+    /// Tries to reach a neighbour; [`Incoming::Up`] or [`Incoming::Down`] follows. Of two neighbours the one with the
+    /// lower number dials.
+    fn dial(&mut self, peer: usize);
+
+    /// Queues an encoded frame for a neighbour whose link is up; dropped if it is not.
+    fn send(&mut self, peer: usize, frame: Arc<[u8]>);
+
+    /// Takes the link down; the reason is for the logs of both sides.
+    fn hang_up(&mut self, peer: usize, reason: &str);
+
+    /// What happened next, if anything does within `wait`.
+    fn next(&mut self, wait: Duration) -> Option<Incoming>;
+
+    /// Ends all links when everything queued is sent, or when `wait` is over.
+    fn close(&mut self, wait: Duration);
+}
+
+/// What a transport reports.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Incoming {
+    /// The link to this neighbour is up: its identity is proven.
+    Up {
+        /// Which neighbour.
+        peer: usize,
+    },
+    /// The link is down, or could not be made.
+    Down {
+        /// Which neighbour.
+        peer: usize,
+        /// Why, for people.
+        why: String,
+    },
+    /// A whole frame that passed [`crate::wire::Expected::check`] and whose payload has the hash it says.
+    Frame {
+        /// From which neighbour.
+        peer: usize,
+        /// The frame.
+        frame: Frame,
+    },
+    /// Somebody was turned away, or a neighbour sent something that is not a frame for us (its link went down).
+    Refused {
+        /// A member's name, or a public key that is not a member's.
+        who: String,
+        /// What was wrong.
+        why: String,
+    },
+}

@@ -1,0 +1,412 @@
+//! What travels between neighbours: a fixed header, then the payload.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..4 | `PRDO` |
+//! | 4 | version, 1 |
+//! | 5 | kind: 1 hello, 2 vector, 3 refusal |
+//! | 6..8 | zero |
+//! | 8..12, 12..16 | sender, receiver: member numbers |
+//! | 16..48 | run id |
+//! | 48..80 | hash of the agreement |
+//! | 80..84 | round |
+//! | 84..88 | zero |
+//! | 88..96 | exchange: counts all exchanges of the run |
+//! | 96..104 | length of the payload in bytes |
+//! | 104..136 | BLAKE3 of the payload |
+//!
+//! Numbers are little-endian. Every header has one encoding, and a frame is refused unless run, agreement, sender,
+//! receiver, length and hash are the expected ones. A vector's payload comes from a `Message<Noised>` and from nothing
+//! else: [`Frame::vector`] takes that type.
+
+use prdo_algorithm::Message;
+use prdo_privacy::Noised;
+use std::sync::Arc;
+
+/// A BLAKE3 hash.
+pub type Hash = [u8; 32];
+
+/// Bytes of a header.
+pub const HEADER: usize = 136;
+/// Bytes of a hello's payload.
+pub const HELLO: usize = 82;
+/// The most bytes of a refusal's payload.
+pub const REFUSAL: usize = 400;
+
+const MAGIC: &[u8; 4] = b"PRDO";
+const VERSION: u8 = 1;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Where its sender is.
+    Hello = 1,
+    /// The vectors of one exchange.
+    Vector = 2,
+    /// Why the sender does not go on with the receiver, in words.
+    Refusal = 3,
+}
+
+/// What comes before a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the payload is.
+    pub kind: Kind,
+    /// The sender's member number.
+    pub sender: u32,
+    /// The receiver's member number.
+    pub receiver: u32,
+    /// The run.
+    pub run: Hash,
+    /// The agreement's hash.
+    pub agreement: Hash,
+    /// The round of the exchange.
+    pub round: u32,
+    /// The exchange, counted through all rounds; of a hello or refusal: the one its sender works on.
+    pub exchange: u64,
+    /// Bytes of the payload.
+    pub length: u64,
+    /// BLAKE3 of the payload.
+    pub hash: Hash,
+}
+
+/// A frame whose payload has the length and hash that its header says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The header.
+    pub header: Header,
+    /// The payload.
+    pub payload: Arc<[u8]>,
+}
+
+/// An exchange and the hash of its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The exchange.
+    pub exchange: u64,
+    /// The payload's hash.
+    pub hash: Hash,
+}
+
+/// The payload of a hello.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hello {
+    /// The latest exchange whose payload the sender has durably prepared for its neighbours.
+    pub sent: Option<Mark>,
+    /// The latest exchange of the receiver's that the sender holds.
+    pub received: Option<Mark>,
+}
+
+/// Bytes that are not a frame for us.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// Does not begin like a frame of this version.
+    #[error("not a prdo frame of version {VERSION}")]
+    NotAFrame,
+    /// A kind that there is not.
+    #[error("kind {0} is not allowed: it must be 1, 2 or 3")]
+    Kind(u8),
+    /// Bytes that must be zero are not.
+    #[error("reserved bytes are not zero")]
+    Reserved,
+    /// Another run.
+    #[error("it belongs to run {found}, ours is {ours}")]
+    Run {
+        /// The frame's.
+        found: String,
+        /// Ours.
+        ours: String,
+    },
+    /// Another agreement.
+    #[error("its agreement has the hash {found}, ours has {ours}: the two sides signed different texts")]
+    Agreement {
+        /// The frame's.
+        found: String,
+        /// Ours.
+        ours: String,
+    },
+    /// Not from whom it says, or not for us.
+    #[error("it goes from member {sender} to member {receiver}; it must go from {expected} to {me}")]
+    Direction {
+        /// Who it says it is from.
+        sender: u32,
+        /// Who it says it is for.
+        receiver: u32,
+        /// Who it came from.
+        expected: u32,
+        /// Who we are.
+        me: u32,
+    },
+    /// A length that the kind does not have.
+    #[error("its payload has {found} bytes; a {kind:?} has {allowed}")]
+    Length {
+        /// The kind.
+        kind: Kind,
+        /// The length it says.
+        found: u64,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// An exchange beyond the run, or one that is not in the round it says.
+    #[error("exchange {exchange} of round {round} is not one of this run ({exchanges} in all)")]
+    Exchange {
+        /// The exchange it says.
+        exchange: u64,
+        /// The round it says.
+        round: u32,
+        /// How many there are.
+        exchanges: u64,
+    },
+    /// Fewer or more bytes than the header says.
+    #[error("cut short or too long: {found} bytes instead of {expected}")]
+    Size {
+        /// Bytes that should be there.
+        expected: u64,
+        /// Bytes that are.
+        found: u64,
+    },
+    /// The payload is not the one whose hash the header has.
+    #[error("its payload does not have the hash that its header says")]
+    Hash,
+    /// A value of a vector is NaN or infinite.
+    #[error("{0}")]
+    Vector(#[from] prdo_privacy::DecodeError),
+    /// A hello that contradicts itself.
+    #[error("a hello with tag {0}, which is neither 0 nor 1")]
+    Hello(u8),
+}
+
+/// What a node expects of every frame of one neighbour: all is checked before a payload is read or stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The run.
+    pub run: Hash,
+    /// The agreement's hash.
+    pub agreement: Hash,
+    /// The neighbour.
+    pub peer: u32,
+    /// This node.
+    pub me: u32,
+    /// Bytes of a vector's payload.
+    pub vector_bytes: u64,
+    /// Exchanges in a round.
+    pub exchanges_per_round: u32,
+    /// Rounds of the run.
+    pub rounds: u32,
+}
+
+impl Expected {
+    /// How many exchanges the run has.
+    pub fn exchanges(&self) -> u64 {
+        u64::from(self.rounds) * u64::from(self.exchanges_per_round)
+    }
+
+    /// Whether a header may be followed by its payload.
+    ///
+    /// # Errors
+    /// The first thing that is not as expected.
+    pub fn check(&self, header: &Header) -> Result<(), WireError> {
+        if header.run != self.run {
+            return Err(WireError::Run { found: hex(&header.run), ours: hex(&self.run) });
+        }
+        if header.agreement != self.agreement {
+            let (found, ours) = (hex(&header.agreement), hex(&self.agreement));
+            return Err(WireError::Agreement { found, ours });
+        }
+        if (header.sender, header.receiver) != (self.peer, self.me) {
+            let Header { sender, receiver, .. } = *header;
+            return Err(WireError::Direction { sender, receiver, expected: self.peer, me: self.me });
+        }
+        let (fits, allowed) = match header.kind {
+            Kind::Hello => (header.length == HELLO as u64, HELLO.to_string()),
+            Kind::Vector => (header.length == self.vector_bytes, self.vector_bytes.to_string()),
+            Kind::Refusal => (header.length <= REFUSAL as u64, format!("at most {REFUSAL}")),
+        };
+        if !fits {
+            return Err(WireError::Length { kind: header.kind, found: header.length, allowed });
+        }
+        let round = header.exchange.checked_div(u64::from(self.exchanges_per_round));
+        let last = self.exchanges() - u64::from(header.kind == Kind::Vector).min(self.exchanges());
+        if header.exchange > last || round != Some(u64::from(header.round)) {
+            let (exchange, round, exchanges) = (header.exchange, header.round, self.exchanges());
+            return Err(WireError::Exchange { exchange, round, exchanges });
+        }
+        Ok(())
+    }
+
+    /// The header of a frame that this node sends to the neighbour.
+    fn reply(&self, kind: Kind, exchange: u64, payload: &[u8]) -> Header {
+        Header {
+            kind,
+            sender: self.me,
+            receiver: self.peer,
+            run: self.run,
+            agreement: self.agreement,
+            round: exchange.checked_div(u64::from(self.exchanges_per_round)).unwrap_or(0) as u32,
+            exchange,
+            length: payload.len() as u64,
+            hash: *blake3::hash(payload).as_bytes(),
+        }
+    }
+}
+
+impl Header {
+    /// The header's bytes.
+    pub fn encode(&self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        let fields: [(usize, &[u8]); 11] = [
+            (0, MAGIC),
+            (4, &[VERSION, self.kind as u8]),
+            (8, &self.sender.to_le_bytes()),
+            (12, &self.receiver.to_le_bytes()),
+            (16, &self.run),
+            (48, &self.agreement),
+            (80, &self.round.to_le_bytes()),
+            (88, &self.exchange.to_le_bytes()),
+            (96, &self.length.to_le_bytes()),
+            (104, &self.hash),
+            (136, &[]),
+        ];
+        for (at, field) in fields {
+            bytes[at..at + field.len()].copy_from_slice(field);
+        }
+        bytes
+    }
+
+    /// A header's fields. That they are the expected ones is for [`Expected::check`].
+    ///
+    /// # Errors
+    /// Bytes that no header has.
+    pub fn decode(bytes: &[u8; HEADER]) -> Result<Self, WireError> {
+        let four = |at: usize| u32::from_le_bytes(array(bytes, at));
+        let eight = |at: usize| u64::from_le_bytes(array(bytes, at));
+        if &bytes[..4] != MAGIC || bytes[4] != VERSION {
+            return Err(WireError::NotAFrame);
+        }
+        let kind = match bytes[5] {
+            1 => Kind::Hello,
+            2 => Kind::Vector,
+            3 => Kind::Refusal,
+            other => return Err(WireError::Kind(other)),
+        };
+        if bytes[6..8] != [0; 2] || bytes[84..88] != [0; 4] {
+            return Err(WireError::Reserved);
+        }
+        Ok(Self {
+            kind,
+            sender: four(8),
+            receiver: four(12),
+            run: array(bytes, 16),
+            agreement: array(bytes, 48),
+            round: four(80),
+            exchange: eight(88),
+            length: eight(96),
+            hash: array(bytes, 104),
+        })
+    }
+}
+
+impl Frame {
+    /// The vectors of one exchange. There is no other way to make a vector's frame.
+    pub fn vector(to: &Expected, exchange: u64, message: &Message<Noised>) -> Self {
+        Self::stored(to, exchange, message.to_wire().into())
+    }
+
+    /// A vector's frame from bytes that were kept when the message was made.
+    pub(crate) fn stored(to: &Expected, exchange: u64, payload: Arc<[u8]>) -> Self {
+        Self { header: to.reply(Kind::Vector, exchange, &payload), payload }
+    }
+
+    /// Where this node is.
+    pub fn hello(to: &Expected, exchange: u64, hello: &Hello) -> Self {
+        let payload: Arc<[u8]> = hello.encode().as_slice().into();
+        Self { header: to.reply(Kind::Hello, exchange, &payload), payload }
+    }
+
+    /// Why this node does not go on with the neighbour; cut at [`REFUSAL`] bytes.
+    pub fn refusal(to: &Expected, exchange: u64, why: &str) -> Self {
+        let end = (0..=REFUSAL.min(why.len())).rev().find(|end| why.is_char_boundary(*end)).unwrap_or(0);
+        let payload: Arc<[u8]> = why[..end].as_bytes().into();
+        Self { header: to.reply(Kind::Refusal, exchange, &payload), payload }
+    }
+
+    /// The frame of a checked header and the payload that followed it.
+    ///
+    /// # Errors
+    /// A payload of another length or hash, or a hello that is none.
+    pub fn join(header: Header, payload: Arc<[u8]>) -> Result<Self, WireError> {
+        if payload.len() as u64 != header.length {
+            return Err(WireError::Size { expected: header.length, found: payload.len() as u64 });
+        }
+        if blake3::hash(&payload).as_bytes() != &header.hash {
+            return Err(WireError::Hash);
+        }
+        if header.kind == Kind::Hello {
+            Hello::decode(&payload)?;
+        }
+        Ok(Self { header, payload })
+    }
+
+    /// Header and payload, as they travel.
+    pub fn encode(&self) -> Arc<[u8]> {
+        let mut bytes = Vec::with_capacity(HEADER + self.payload.len());
+        bytes.extend(self.header.encode());
+        bytes.extend(self.payload.iter());
+        bytes.into()
+    }
+
+    /// A whole frame from its bytes, checked.
+    ///
+    /// # Errors
+    /// Whatever is not as expected.
+    pub fn decode(bytes: &[u8], expected: &Expected) -> Result<Self, WireError> {
+        let wrong = WireError::Size { expected: HEADER as u64, found: bytes.len() as u64 };
+        let (head, payload) = bytes.split_first_chunk::<HEADER>().ok_or(wrong)?;
+        let header = Header::decode(head)?;
+        expected.check(&header)?;
+        Self::join(header, payload.into())
+    }
+}
+
+impl Hello {
+    fn encode(&self) -> [u8; HELLO] {
+        let mut bytes = [0; HELLO];
+        for (part, mark) in bytes.chunks_exact_mut(HELLO / 2).zip([self.sent, self.received]) {
+            let Some(Mark { exchange, hash }) = mark else { continue };
+            part[0] = 1;
+            part[1..9].copy_from_slice(&exchange.to_le_bytes());
+            part[9..].copy_from_slice(&hash);
+        }
+        bytes
+    }
+
+    /// A hello from its payload.
+    ///
+    /// # Errors
+    /// Another length, or tags that are neither 0 nor 1.
+    pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
+        let size = WireError::Size { expected: HELLO as u64, found: bytes.len() as u64 };
+        let bytes: &[u8; HELLO] = bytes.try_into().map_err(|_| size)?;
+        let mark = |at: usize| match bytes[at] {
+            0 if bytes[at..at + HELLO / 2].iter().all(|b| *b == 0) => Ok(None),
+            1 => Ok(Some(Mark {
+                exchange: u64::from_le_bytes(array(bytes, at + 1)),
+                hash: array(bytes, at + 9),
+            })),
+            tag => Err(WireError::Hello(tag)),
+        };
+        Ok(Self { sent: mark(0)?, received: mark(HELLO / 2)? })
+    }
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// `N` bytes from `at`, which the callers know to be there.
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[at..at + N]);
+    out
+}
