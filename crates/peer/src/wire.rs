@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0..4 | `PRDO` |
 //! | 4 | version, 1 |
-//! | 5 | kind: 1 hello, 2 vector, 3 refusal |
+//! | 5 | kind: 1 hello, 2 vector, 4 refusal |
 //! | 6..8 | zero |
 //! | 8..12, 12..16 | sender, receiver: member numbers |
 //! | 16..48 | run id |
@@ -29,10 +29,12 @@ pub type Hash = [u8; 32];
 /// Bytes of a header.
 pub const HEADER: usize = 136;
 /// Bytes of a hello's payload.
-pub const HELLO: usize = 82;
+pub const HELLO: usize = 83;
 /// The most bytes of a refusal's payload.
 pub const REFUSAL: usize = 400;
 
+/// Bytes of a mark, or of its absence.
+const MARK: usize = 41;
 const MAGIC: &[u8; 4] = b"PRDO";
 const VERSION: u8 = 1;
 
@@ -44,7 +46,7 @@ pub enum Kind {
     /// The vectors of one exchange.
     Vector = 2,
     /// Why the sender does not go on with the receiver, in words.
-    Refusal = 3,
+    Refusal = 4,
 }
 
 /// What comes before a payload.
@@ -93,8 +95,10 @@ pub struct Mark {
 pub struct Hello {
     /// The latest exchange whose payload the sender has durably prepared for its neighbours.
     pub sent: Option<Mark>,
-    /// The latest exchange of the receiver's that the sender holds.
+    /// The latest exchange of the receiver's up to which the sender holds all.
     pub received: Option<Mark>,
+    /// Whether the sender has waited long and asks for a hello, and for what it lacks, in return.
+    pub question: bool,
 }
 
 /// Bytes that are not a frame for us.
@@ -104,7 +108,7 @@ pub enum WireError {
     #[error("not a prdo frame of version {VERSION}")]
     NotAFrame,
     /// A kind that there is not.
-    #[error("kind {0} is not allowed: it must be 1, 2 or 3")]
+    #[error("kind {0} is not allowed: it must be 1, 2 or 4")]
     Kind(u8),
     /// Bytes that must be zero are not.
     #[error("reserved bytes are not zero")]
@@ -286,7 +290,7 @@ impl Header {
         let kind = match bytes[5] {
             1 => Kind::Hello,
             2 => Kind::Vector,
-            3 => Kind::Refusal,
+            4 => Kind::Refusal,
             other => return Err(WireError::Kind(other)),
         };
         if bytes[6..8] != [0; 2] || bytes[84..88] != [0; 4] {
@@ -371,7 +375,8 @@ impl Frame {
 impl Hello {
     fn encode(&self) -> [u8; HELLO] {
         let mut bytes = [0; HELLO];
-        for (part, mark) in bytes.chunks_exact_mut(HELLO / 2).zip([self.sent, self.received]) {
+        bytes[HELLO - 1] = u8::from(self.question);
+        for (part, mark) in bytes.chunks_exact_mut(MARK).zip([self.sent, self.received]) {
             let Some(Mark { exchange, hash }) = mark else { continue };
             part[0] = 1;
             part[1..9].copy_from_slice(&exchange.to_le_bytes());
@@ -388,14 +393,18 @@ impl Hello {
         let size = WireError::Size { expected: HELLO as u64, found: bytes.len() as u64 };
         let bytes: &[u8; HELLO] = bytes.try_into().map_err(|_| size)?;
         let mark = |at: usize| match bytes[at] {
-            0 if bytes[at..at + HELLO / 2].iter().all(|b| *b == 0) => Ok(None),
+            0 if bytes[at..at + MARK].iter().all(|b| *b == 0) => Ok(None),
             1 => Ok(Some(Mark {
                 exchange: u64::from_le_bytes(array(bytes, at + 1)),
                 hash: array(bytes, at + 9),
             })),
             tag => Err(WireError::Hello(tag)),
         };
-        Ok(Self { sent: mark(0)?, received: mark(HELLO / 2)? })
+        let question = match bytes[HELLO - 1] {
+            tag @ 0..=1 => tag == 1,
+            tag => return Err(WireError::Hello(tag)),
+        };
+        Ok(Self { sent: mark(0)?, received: mark(MARK)?, question })
     }
 }
 
