@@ -3,6 +3,7 @@
 //! * [`machine`] is the round logic as a sans-I/O machine: events in, effects out. It knows no socket, no file and
 //!   no clock, so that a seeded simulator drives the very code that ships;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
+//! * [`identity`] is who a node is, a key pair; [`agreement`] is what all members signed before they began;
 //! * [`disk`] is where things are kept, durably; [`transport`] is how neighbours are reached;
 //! * [`driver`] joins the four: it is the only place where effects become deeds.
 //!
@@ -11,6 +12,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod agreement;
 pub mod disk;
+pub mod identity;
 pub mod transport;
 pub mod wire;

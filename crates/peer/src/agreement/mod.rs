@@ -1,0 +1,256 @@
+//! What all members agree on before a run begins: who they are, who talks to whom with which weight, for how long, and
+//! every setting that the bits of the public computation depend on.
+//!
+//! An agreement is a text file for people: the terms as TOML, a marker line, then a line for each signature. Its hash
+//! is BLAKE3 of the exact bytes above the marker; every frame on the network carries it. The same terms can be written
+//! in one way only, and anything else is refused, so that two members with the same terms have the same hash.
+
+mod check;
+mod error;
+mod text;
+
+pub use error::AgreementError;
+pub use text::{LONGEST, MARKER};
+
+use crate::identity::{Identity, PublicKey, Signature};
+use crate::wire::{Expected, Hash, hex};
+use std::net::SocketAddr;
+
+/// The most members of an agreement.
+pub const MOST_MEMBERS: usize = 10_000;
+
+/// One organisation. Its place in the list is its number, in the graph too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// What it is called: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// The key that its links prove and that signs for it.
+    pub key: PublicKey,
+    /// Where it can be reached; may be empty only where a relay is named.
+    pub addresses: Vec<SocketAddr>,
+    /// How many slots it has for records. Public: the sampling rate follows from it.
+    pub records: u64,
+}
+
+/// What is public about everybody's records: their shape and what things are called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Features of a record, without an intercept.
+    pub features: u64,
+    /// How many classes there are, where labels are classes.
+    pub classes: Option<u64>,
+    /// The classes' names in order, where labels are names.
+    pub class_names: Option<Vec<String>>,
+    /// The features' names in order, where they have some.
+    pub feature_names: Option<Vec<String>>,
+    /// Channels, height and width, where records are images.
+    pub image: Option<[u64; 3]>,
+}
+
+/// What is signed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// The run's id, drawn at random.
+    pub run: Hash,
+    /// What the run is called.
+    pub name: String,
+    /// The hash of the agreement that it goes on from, when somebody has left.
+    pub continues: Option<Hash>,
+    /// T.
+    pub rounds: u32,
+    /// Exchanges of messages in a round.
+    pub exchanges_per_round: u32,
+    /// Model-sized vectors in a message.
+    pub vectors: u32,
+    /// d, the model's parameters.
+    pub dimension: u64,
+    /// An own relay for members that cannot reach each other directly; none unless named.
+    pub relay: Option<String>,
+    /// The shape of the records.
+    pub facts: Facts,
+    /// Who takes part.
+    pub members: Vec<Member>,
+    /// Each member's row of W: (member, weight) ascending, its own entry included.
+    pub weights: Vec<Vec<(u32, f64)>>,
+    /// A resolved run file with what is public: method, model, start, clips, batches, noise, budget. Not read here.
+    pub settings: String,
+}
+
+/// Terms, their exact text, its hash, and the signatures so far: every one is valid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agreement {
+    terms: Terms,
+    text: String,
+    hash: Hash,
+    /// By member.
+    signatures: Vec<Option<Signature>>,
+}
+
+impl Agreement {
+    /// The agreement on these terms, not signed yet.
+    ///
+    /// # Errors
+    /// Terms that are not allowed.
+    pub fn write(terms: Terms) -> Result<Self, AgreementError> {
+        terms.check()?;
+        let text = text::write(&terms);
+        if text.len() > LONGEST {
+            return Err(AgreementError::TooLong { found: text.len(), most: LONGEST });
+        }
+        Ok(Self::unsigned(terms, text))
+    }
+
+    /// The agreement of a file's text.
+    ///
+    /// # Errors
+    /// Anything that `write` and `sign` would not have written; a signature that is not valid.
+    pub fn parse(file: &str) -> Result<Self, AgreementError> {
+        if file.len() > LONGEST {
+            return Err(AgreementError::TooLong { found: file.len(), most: LONGEST });
+        }
+        let (above, below) = text::split(file).ok_or(AgreementError::NoMarker { marker: MARKER })?;
+        let terms = text::parse(above)?;
+        terms.check()?;
+        let written = text::write(&terms);
+        if written != above {
+            let same = written.lines().zip(above.lines()).take_while(|(a, b)| a == b).count();
+            return Err(AgreementError::NotCanonical { line: same + 1 });
+        }
+        let mut agreement = Self::unsigned(terms, written);
+        agreement.read_signatures(below)?;
+        Ok(agreement)
+    }
+
+    fn unsigned(terms: Terms, text: String) -> Self {
+        let (hash, signatures) = (*blake3::hash(text.as_bytes()).as_bytes(), vec![None; terms.members.len()]);
+        Self { terms, text, hash, signatures }
+    }
+
+    /// Reads and verifies the lines below the marker. Members sign in any order but stand in theirs.
+    fn read_signatures(&mut self, below: &str) -> Result<(), AgreementError> {
+        let first_line = self.text.lines().count() + 2;
+        let mut least = 0;
+        for (k, line) in below.split_inclusive('\n').enumerate() {
+            let refuse = || AgreementError::SignatureLine { line: first_line + k };
+            let (name, key, signature) = text::signature(line).ok_or_else(refuse)?;
+            let member = self.member_of(&key).filter(|m| *m >= least).ok_or_else(refuse)?;
+            if self.terms.members.get(member).is_none_or(|m| m.name != name) {
+                return Err(refuse());
+            }
+            if !key.signed(&self.hash, &signature) {
+                return Err(AgreementError::Forged { name: name.into(), hash: hex(&self.hash) });
+            }
+            if let Some(slot) = self.signatures.get_mut(member) {
+                *slot = Some(signature);
+            }
+            least = member + 1;
+        }
+        Ok(())
+    }
+
+    /// The file: terms, marker, signatures.
+    pub fn to_file(&self) -> String {
+        let mut file = format!("{}{MARKER}\n", self.text);
+        for (member, signature) in self.terms.members.iter().zip(&self.signatures) {
+            if let Some(signature) = signature {
+                file.push_str(&text::signature_line(member, signature));
+            }
+        }
+        file
+    }
+
+    /// What was agreed on.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The exact text that the hash is of.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// BLAKE3 of [`Agreement::text`].
+    pub fn hash(&self) -> &Hash {
+        &self.hash
+    }
+
+    /// The signatures so far, by member.
+    pub fn signatures(&self) -> &[Option<Signature>] {
+        &self.signatures
+    }
+
+    /// The number of the member with this key.
+    pub fn member_of(&self, key: &PublicKey) -> Option<usize> {
+        self.terms.members.iter().position(|member| member.key == *key)
+    }
+
+    /// Adds a member's signature; its number.
+    ///
+    /// # Errors
+    /// A key that is no member's.
+    pub fn sign(&mut self, identity: &Identity) -> Result<usize, AgreementError> {
+        let key = identity.public();
+        let names = || self.terms.members.iter().map(|m| format!("{} ({})", m.name, m.key.short()));
+        let stranger = || AgreementError::NotAMember {
+            key: key.to_string(),
+            members: names().collect::<Vec<_>>().join(", "),
+        };
+        let member = self.member_of(&key).ok_or_else(stranger)?;
+        if let Some(slot) = self.signatures.get_mut(member) {
+            *slot = Some(identity.sign(&self.hash));
+        }
+        Ok(member)
+    }
+
+    /// Adds the signatures of another copy; the numbers of the members whose signatures are new here.
+    ///
+    /// # Errors
+    /// A copy of another agreement.
+    pub fn merge(&mut self, other: &Self) -> Result<Vec<usize>, AgreementError> {
+        if self.hash != other.hash {
+            let (ours, theirs) = (hex(&self.hash), hex(&other.hash));
+            return Err(AgreementError::Different { ours, theirs });
+        }
+        let mut new = Vec::new();
+        for (member, (mine, theirs)) in self.signatures.iter_mut().zip(&other.signatures).enumerate() {
+            if mine.is_none() && theirs.is_some() {
+                *mine = *theirs;
+                new.push(member);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Whether every member has signed.
+    ///
+    /// # Errors
+    /// The names of those that have not.
+    pub fn signed_by_all(&self) -> Result<(), AgreementError> {
+        let pairs = self.terms.members.iter().zip(&self.signatures);
+        let missing: Vec<_> = pairs.filter(|(_, s)| s.is_none()).map(|(m, _)| m.name.clone()).collect();
+        if missing.is_empty() { Ok(()) } else { Err(AgreementError::NotSigned { missing }) }
+    }
+
+    /// The members that this one exchanges messages with, ascending; none for a number that is no member's.
+    pub fn neighbours(&self, member: usize) -> Vec<usize> {
+        let row = self.terms.weights.get(member).into_iter().flatten();
+        row.map(|(j, _)| *j as usize).filter(|j| *j != member).collect()
+    }
+
+    /// What `me` expects of every frame that `peer` sends.
+    pub fn expected(&self, me: usize, peer: usize) -> Expected {
+        let terms = &self.terms;
+        Expected {
+            run: terms.run,
+            agreement: self.hash,
+            peer: peer as u32,
+            me: me as u32,
+            vector_bytes: 8 * terms.dimension * u64::from(terms.vectors),
+            exchanges_per_round: terms.exchanges_per_round,
+            rounds: terms.rounds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

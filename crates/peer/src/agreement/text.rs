@@ -1,0 +1,324 @@
+//! Terms as text and back. What is read is written again and compared, so there is one text for the same terms.
+
+use super::{AgreementError, Facts, Member, Terms};
+use crate::identity::{PublicKey, Signature};
+use crate::wire::{Hash, from_hex, hex};
+use std::fmt::Write;
+use toml::{Table, Value};
+
+/// The line between the terms and the signatures.
+pub const MARKER: &str = "# Signatures of everything above this line:";
+
+/// The most bytes of an agreement.
+pub const LONGEST: usize = 32 << 20;
+
+const REMARK: &str = "\
+# A prdo run agreement. Read it, then sign it with `prdo node sign`: whoever signs agrees to these members, this graph,
+# this method and this privacy. Nothing may be edited: the hash would be another one.
+";
+
+const FORMAT: u64 = 1;
+
+/// What stands above the marker, and below it.
+pub(super) fn split(file: &str) -> Option<(&str, &str)> {
+    let mut start = 0;
+    for line in file.split_inclusive('\n') {
+        let end = start + line.len();
+        if line.strip_suffix('\n') == Some(MARKER) {
+            return Some((file.get(..start)?, file.get(end..)?));
+        }
+        start = end;
+    }
+    None
+}
+
+/// The terms' text.
+pub(super) fn write(terms: &Terms) -> String {
+    let mut text = String::from(REMARK);
+    // Writing to a string does not fail.
+    let _ = write_head(&mut text, terms);
+    let _ = write_facts(&mut text, &terms.facts);
+    for (i, (member, row)) in terms.members.iter().zip(&terms.weights).enumerate() {
+        let _ = write_member(&mut text, i, member, row);
+    }
+    let _ = write!(text, "\n[settings]\nrun_file = \"\"\"\n{}\"\"\"\n", many_lines(&terms.settings));
+    text
+}
+
+fn write_head(text: &mut String, terms: &Terms) -> std::fmt::Result {
+    writeln!(text, "format = {FORMAT}")?;
+    writeln!(text, "run = \"{}\"", hex(&terms.run))?;
+    writeln!(text, "name = {}", one_line(&terms.name))?;
+    if let Some(hash) = &terms.continues {
+        writeln!(text, "continues = \"{}\"", hex(hash))?;
+    }
+    writeln!(text, "rounds = {}", terms.rounds)?;
+    writeln!(text, "exchanges_per_round = {}", terms.exchanges_per_round)?;
+    writeln!(text, "vectors = {}", terms.vectors)?;
+    writeln!(text, "dimension = {}", terms.dimension)?;
+    match &terms.relay {
+        Some(relay) => writeln!(text, "relay = {}", one_line(relay)),
+        None => Ok(()),
+    }
+}
+
+fn write_facts(text: &mut String, facts: &Facts) -> std::fmt::Result {
+    let list = |names: &[String]| names.iter().map(|n| one_line(n)).collect::<Vec<_>>().join(", ");
+    writeln!(text, "\n[facts]\nfeatures = {}", facts.features)?;
+    if let Some(classes) = facts.classes {
+        writeln!(text, "classes = {classes}")?;
+    }
+    if let Some(names) = &facts.class_names {
+        writeln!(text, "class_names = [{}]", list(names))?;
+    }
+    if let Some(names) = &facts.feature_names {
+        writeln!(text, "feature_names = [{}]", list(names))?;
+    }
+    match facts.image {
+        Some([channels, height, width]) => writeln!(text, "image = [{channels}, {height}, {width}]"),
+        None => Ok(()),
+    }
+}
+
+fn write_member(text: &mut String, i: usize, member: &Member, row: &[(u32, f64)]) -> std::fmt::Result {
+    let addresses = member.addresses.iter().map(|a| format!("\"{a}\"")).collect::<Vec<_>>().join(", ");
+    let weights = row.iter().map(|(j, w)| format!("[{j}, {w:?}]")).collect::<Vec<_>>().join(", ");
+    writeln!(text, "\n# member {i}\n[[member]]\nname = \"{}\"\nkey = \"{}\"", member.name, member.key)?;
+    writeln!(text, "addresses = [{addresses}]\nrecords = {}\nweights = [{weights}]", member.records)
+}
+
+/// A text in quotes.
+fn one_line(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    text.chars().for_each(|c| escape(&mut quoted, c));
+    quoted.push('"');
+    quoted
+}
+
+/// The inside of a text of many lines.
+fn many_lines(text: &str) -> String {
+    let mut inside = String::new();
+    for c in text.chars() {
+        match c {
+            '\n' => inside.push(c),
+            _ => escape(&mut inside, c),
+        }
+    }
+    inside
+}
+
+fn escape(out: &mut String, c: char) {
+    match c {
+        '\\' | '"' => out.extend(['\\', c]),
+        '\t' => out.push(c),
+        c if c.is_control() => {
+            let _ = write!(out, "\\u{:04X}", c as u32);
+        }
+        c => out.push(c),
+    }
+}
+
+/// A member's signature as a line.
+pub(super) fn signature_line(member: &Member, signature: &Signature) -> String {
+    format!("signature {} {} {signature}\n", member.name, member.key)
+}
+
+/// Name, key and signature of a line.
+pub(super) fn signature(line: &str) -> Option<(&str, PublicKey, Signature)> {
+    let mut words = line.strip_suffix('\n')?.split(' ');
+    let ("signature", name, key, signature, None) =
+        (words.next()?, words.next()?, words.next()?, words.next()?, words.next())
+    else {
+        return None;
+    };
+    Some((name, key.parse().ok()?, Signature::from_bytes(from_hex(signature)?)))
+}
+
+/// The terms of a text; that they are allowed is for [`Terms::check`].
+pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
+    let table: Table = text.parse().map_err(|e: toml::de::Error| {
+        let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+        AgreementError::NotToml { line: before.matches('\n').count() + 1, problem: e.message().to_string() }
+    })?;
+    let mut top = Fields { place: String::new(), table };
+    let format = top.number("format")?;
+    if format != FORMAT {
+        return Err(AgreementError::value(
+            "format",
+            format,
+            format!("{FORMAT}: another version of prdo wrote this"),
+        ));
+    }
+    let mut facts = top.section("facts")?;
+    let mut settings = top.section("settings")?;
+    let (members, weights) = members(&mut top)?;
+    let terms = Terms {
+        run: top.hash("run")?,
+        name: top.text("name")?,
+        continues: if top.has("continues") { Some(top.hash("continues")?) } else { None },
+        rounds: top.small("rounds")?,
+        exchanges_per_round: top.small("exchanges_per_round")?,
+        vectors: top.small("vectors")?,
+        dimension: top.number("dimension")?,
+        relay: if top.has("relay") { Some(top.text("relay")?) } else { None },
+        facts: Facts {
+            features: facts.number("features")?,
+            classes: if facts.has("classes") { Some(facts.number("classes")?) } else { None },
+            class_names: if facts.has("class_names") { Some(facts.texts("class_names")?) } else { None },
+            feature_names: if facts.has("feature_names") {
+                Some(facts.texts("feature_names")?)
+            } else {
+                None
+            },
+            image: if facts.has("image") { Some(facts.image("image")?) } else { None },
+        },
+        members,
+        weights,
+        settings: settings.text("run_file")?,
+    };
+    for fields in [top, facts, settings] {
+        fields.finish()?;
+    }
+    Ok(terms)
+}
+
+type Row = Vec<(u32, f64)>;
+
+fn members(top: &mut Fields) -> Result<(Vec<Member>, Vec<Row>), AgreementError> {
+    let (mut members, mut weights) = (Vec::new(), Vec::new());
+    for (i, value) in top.list("member")?.into_iter().enumerate() {
+        let place = format!("member {i}, ");
+        let Value::Table(table) = value else {
+            return Err(AgreementError::value(format!("member {i}"), value, "a table [[member]]"));
+        };
+        let mut fields = Fields { place, table };
+        let key = fields.text("key")?;
+        members.push(Member {
+            name: fields.text("name")?,
+            key: key.parse().map_err(|_| {
+                let allowed = "a public key, 64 lower-case hexadecimal digits";
+                AgreementError::value(fields.path("key"), format!("{key:?}"), allowed)
+            })?,
+            addresses: fields.addresses()?,
+            records: fields.number("records")?,
+        });
+        weights.push(fields.weights()?);
+        fields.finish()?;
+    }
+    Ok((members, weights))
+}
+
+/// A table whose keys are taken out one by one; what is left over does not belong there.
+struct Fields {
+    place: String,
+    table: Table,
+}
+
+impl Fields {
+    fn path(&self, key: &str) -> String {
+        format!("{}{key}", self.place)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    fn take(&mut self, key: &str) -> Result<Value, AgreementError> {
+        let field = self.path(key);
+        self.table.remove(key).ok_or(AgreementError::Missing { field })
+    }
+
+    fn refuse<T>(&self, key: &str, value: &Value, allowed: &str) -> Result<T, AgreementError> {
+        Err(AgreementError::value(self.path(key), value, allowed))
+    }
+
+    fn section(&mut self, key: &str) -> Result<Fields, AgreementError> {
+        match self.take(key)? {
+            Value::Table(table) => Ok(Fields { place: format!("{key}."), table }),
+            other => self.refuse(key, &other, "a section"),
+        }
+    }
+
+    fn list(&mut self, key: &str) -> Result<Vec<Value>, AgreementError> {
+        match self.take(key)? {
+            Value::Array(list) => Ok(list),
+            other => self.refuse(key, &other, "a list"),
+        }
+    }
+
+    fn text(&mut self, key: &str) -> Result<String, AgreementError> {
+        match self.take(key)? {
+            Value::String(text) => Ok(text),
+            other => self.refuse(key, &other, "text in quotes"),
+        }
+    }
+
+    fn texts(&mut self, key: &str) -> Result<Vec<String>, AgreementError> {
+        let list = self.list(key)?;
+        let each = |value: Value| match value {
+            Value::String(text) => Ok(text),
+            other => self.refuse(key, &other, "text in quotes"),
+        };
+        list.into_iter().map(each).collect()
+    }
+
+    fn number(&mut self, key: &str) -> Result<u64, AgreementError> {
+        let value = self.take(key)?;
+        match value.as_integer().and_then(|n| u64::try_from(n).ok()) {
+            Some(number) => Ok(number),
+            None => self.refuse(key, &value, "a whole number of at least 0"),
+        }
+    }
+
+    fn small(&mut self, key: &str) -> Result<u32, AgreementError> {
+        let number = self.number(key)?;
+        u32::try_from(number).map_err(|_| {
+            AgreementError::value(self.path(key), number, format!("a whole number up to {}", u32::MAX))
+        })
+    }
+
+    fn hash(&mut self, key: &str) -> Result<Hash, AgreementError> {
+        let text = self.text(key)?;
+        let allowed = "64 lower-case hexadecimal digits";
+        from_hex(&text).ok_or_else(|| AgreementError::value(self.path(key), format!("{text:?}"), allowed))
+    }
+
+    fn image(&mut self, key: &str) -> Result<[u64; 3], AgreementError> {
+        let value = self.take(key)?;
+        let side = |v: &Value| v.as_integer().and_then(|n| u64::try_from(n).ok());
+        let sides = value.as_array().and_then(|list| list.iter().map(side).collect::<Option<Vec<_>>>());
+        match sides.and_then(|sides| <[u64; 3]>::try_from(sides).ok()) {
+            Some(sides) => Ok(sides),
+            None => self.refuse(key, &value, "[channels, height, width]"),
+        }
+    }
+
+    fn addresses(&mut self) -> Result<Vec<std::net::SocketAddr>, AgreementError> {
+        let allowed = "an IP address and a port, such as \"192.0.2.7:4433\" or \"[2001:db8::7]:4433\"";
+        let place = self.path("addresses");
+        let refuse = |text: &String| AgreementError::value(&place, format!("{text:?}"), allowed);
+        self.texts("addresses")?.iter().map(|text| text.parse().map_err(|_| refuse(text))).collect()
+    }
+
+    fn weights(&mut self) -> Result<Row, AgreementError> {
+        let list = self.list("weights")?;
+        let entry = |value: &Value| match value.as_array().map(Vec::as_slice) {
+            Some([Value::Integer(j), Value::Float(w)]) => Some((u32::try_from(*j).ok()?, *w)),
+            _ => None,
+        };
+        let each = |value: Value| match entry(&value) {
+            Some(entry) => Ok(entry),
+            None => {
+                self.refuse("weights", &value, "pairs such as [0, 0.5]: a member's number and its weight")
+            }
+        };
+        list.into_iter().map(each).collect()
+    }
+
+    fn finish(self) -> Result<(), AgreementError> {
+        match self.table.keys().next() {
+            Some(key) => Err(AgreementError::Unknown { field: self.path(key) }),
+            None => Ok(()),
+        }
+    }
+}
