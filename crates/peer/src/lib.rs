@@ -2,10 +2,12 @@
 //!
 //! * [`machine`] is the round logic as a sans-I/O machine: events in, effects out. It knows no socket, no file and
 //!   no clock, so that a seeded simulator drives the very code that ships;
+//! * [`session`] joins the machine with the gate it asks and the folder it keeps things in; [`driver`] adds the network
+//!   and the clock;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
-//! * [`identity`] is who a node is, a key pair; [`agreement`] is what all members signed before they began;
-//! * [`disk`] is where things are kept, durably; [`transport`] is how neighbours are reached;
-//! * [`driver`] joins the four: it is the only place where effects become deeds.
+//! * [`identity`] and [`agreement`] are who takes part and what all have signed;
+//! * [`disk`] is where things are kept, durably; [`transport`] is how neighbours are reached, [`local`] within one
+//!   process.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
 //! what is not durable.
@@ -14,6 +16,11 @@
 
 pub mod agreement;
 pub mod disk;
+// pub mod driver;
+pub mod home;
 pub mod identity;
+pub mod local;
+pub mod machine;
+// pub mod session;
 pub mod transport;
 pub mod wire;

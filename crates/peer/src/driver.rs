@@ -1,0 +1,88 @@
+//! The loop of a real peer: a session, a transport and the clock.
+
+use crate::machine::{Ended, Event, Millis, Note};
+use crate::session::{Deed, Session, SessionError, Setup};
+use crate::transport::{Incoming, Transport};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The longest that the loop sleeps, so that a wish to stop is heard.
+const NAP: Duration = Duration::from_millis(100);
+/// How long links are given to carry what is queued when a run ends.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Who watches a node.
+pub trait Watch {
+    /// Something for the log.
+    fn note(&mut self, note: &Note);
+    /// Somebody was turned away, before the machine heard of it.
+    fn refused(&mut self, who: &str, why: &str);
+    /// How things stand; called after every event and at least every tenth of a second.
+    fn look(&mut self, session: &Session);
+}
+
+/// Trains until the end, until `stop` is set, or until something makes it impossible.
+///
+/// # Errors
+/// As [`Session::handle`]; everything up to there is kept.
+pub fn run(
+    setup: Setup,
+    transport: &mut dyn Transport,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Ended, SessionError> {
+    let mut session = Session::new(setup)?;
+    let ended = turn(&mut session, transport, watch, stop);
+    watch.look(&session);
+    transport.close(FAREWELL);
+    ended
+}
+
+fn turn(
+    session: &mut Session,
+    transport: &mut dyn Transport,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Ended, SessionError> {
+    let started = Instant::now();
+    let mut event = Event::Start;
+    loop {
+        let now = millis(started.elapsed());
+        let mut outside = |deed| perform(deed, transport, watch);
+        if let Some(ended) = session.handle(now, event, &mut outside)? {
+            return Ok(ended);
+        }
+        watch.look(session);
+        let left = session.machine().wake_at().saturating_sub(millis(started.elapsed()));
+        event = match stop.load(Ordering::Relaxed) {
+            true => Event::Stop,
+            false => heard(transport.next(NAP.min(Duration::from_millis(left))), watch),
+        };
+    }
+}
+
+fn perform(deed: Deed, transport: &mut dyn Transport, watch: &mut dyn Watch) {
+    match deed {
+        Deed::Send { to, frame } => transport.send(to, frame),
+        Deed::Dial(peer) => transport.dial(peer),
+        Deed::HangUp(peer, why) => transport.hang_up(peer, &why),
+        Deed::Note(note) => watch.note(&note),
+    }
+}
+
+fn heard(incoming: Option<Incoming>, watch: &mut dyn Watch) -> Event {
+    match incoming {
+        None => Event::Tick,
+        Some(Incoming::Up { peer }) => Event::Up(peer),
+        Some(Incoming::Down { peer, why }) => Event::Down(peer, why),
+        Some(Incoming::Frame { peer, frame }) => Event::Frame(peer, frame),
+        Some(Incoming::Refused { who, why }) => {
+            watch.refused(&who, &why);
+            Event::Tick
+        }
+    }
+}
+
+fn millis(time: Duration) -> Millis {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

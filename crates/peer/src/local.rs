@@ -1,0 +1,106 @@
+//! Links between nodes of one process: the other implementation of [`Transport`].
+
+use crate::transport::{Incoming, Transport};
+use crate::wire::{Expected, Frame};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Where the nodes of one process meet.
+#[derive(Clone, Debug, Default)]
+pub struct Hub {
+    members: Arc<Mutex<BTreeMap<usize, Sender<(usize, Parcel)>>>>,
+}
+
+/// What one node hands to another.
+#[derive(Clone, Debug)]
+enum Parcel {
+    Up,
+    Down(String),
+    Bytes(Arc<[u8]>),
+}
+
+/// One node's links in a [`Hub`].
+pub struct Local {
+    me: usize,
+    hub: Hub,
+    expected: BTreeMap<usize, Expected>,
+    up: BTreeMap<usize, bool>,
+    /// What this node tells itself, and what others tell it.
+    own: Sender<(usize, Parcel)>,
+    inbox: Receiver<(usize, Parcel)>,
+}
+
+impl Hub {
+    /// A node's links to these neighbours.
+    pub fn join(&self, me: usize, neighbours: &[Expected]) -> Local {
+        let (own, inbox) = channel();
+        self.lock().insert(me, own.clone());
+        let expected = neighbours.iter().map(|e| (e.peer as usize, e.clone())).collect();
+        Local { me, hub: self.clone(), expected, up: BTreeMap::new(), own, inbox }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Sender<(usize, Parcel)>>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, from: usize, to: usize, parcel: Parcel) -> bool {
+        self.lock().get(&to).is_some_and(|inbox| inbox.send((from, parcel)).is_ok())
+    }
+}
+
+impl Local {
+    fn told(&mut self, from: usize, parcel: Parcel) -> Option<Incoming> {
+        let expected = self.expected.get(&from)?;
+        match parcel {
+            Parcel::Up => {
+                self.up.insert(from, true);
+                Some(Incoming::Up { peer: from })
+            }
+            Parcel::Down(why) => {
+                self.up.insert(from, false);
+                Some(Incoming::Down { peer: from, why })
+            }
+            Parcel::Bytes(_) if self.up.get(&from) != Some(&true) => None,
+            Parcel::Bytes(bytes) => Some(match Frame::decode(&bytes, expected) {
+                Ok(frame) => Incoming::Frame { peer: from, frame },
+                Err(error) => Incoming::Refused { who: format!("member {from}"), why: error.to_string() },
+            }),
+        }
+    }
+}
+
+impl Transport for Local {
+    fn dial(&mut self, peer: usize) {
+        // A closed channel cannot be: this node holds its other end.
+        let _ = match self.hub.send(self.me, peer, Parcel::Up) {
+            true => self.own.send((peer, Parcel::Up)),
+            false => self.own.send((peer, Parcel::Down("it is not here".into()))),
+        };
+    }
+
+    fn send(&mut self, peer: usize, frame: Arc<[u8]>) {
+        if self.up.get(&peer) == Some(&true) {
+            self.hub.send(self.me, peer, Parcel::Bytes(frame));
+        }
+    }
+
+    fn hang_up(&mut self, peer: usize, reason: &str) {
+        self.up.insert(peer, false);
+        self.hub.send(self.me, peer, Parcel::Down(reason.to_string()));
+    }
+
+    fn next(&mut self, wait: Duration) -> Option<Incoming> {
+        let (from, parcel) = self.inbox.recv_timeout(wait).ok()?;
+        self.told(from, parcel)
+    }
+
+    fn close(&mut self, _wait: Duration) {
+        self.hub.lock().remove(&self.me);
+        let up: Vec<usize> = self.up.iter().filter(|(_, up)| **up).map(|(peer, _)| *peer).collect();
+        for peer in up {
+            self.hang_up(peer, "it has ended");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Where a node stands in a run, and how patient it is.
+
+use super::Millis;
+use crate::wire::Expected;
+
+/// What a node knows of its run: all of it from the agreement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// This node's member number.
+    pub me: u32,
+    /// Its row of W, its own weight among them, ascending by member number.
+    pub weights: Vec<(u32, f64)>,
+    /// What is expected of each neighbour's frames, ascending by member number.
+    pub neighbours: Vec<Expected>,
+    /// All members' names, by number.
+    pub names: Vec<String>,
+    /// Values of a vector.
+    pub dimension: usize,
+    /// Vectors in a message.
+    pub vectors: usize,
+    /// T.
+    pub rounds: u32,
+    /// Exchanges in a round.
+    pub exchanges_per_round: u32,
+}
+
+impl Place {
+    /// How many exchanges the run has.
+    pub fn exchanges(&self) -> u64 {
+        u64::from(self.rounds) * u64::from(self.exchanges_per_round)
+    }
+
+    /// The first exchange of a round.
+    pub(super) fn first_exchange(&self, round: u32) -> u64 {
+        u64::from(round) * u64::from(self.exchanges_per_round)
+    }
+
+    /// How many of its last payloads a node keeps: enough for a neighbour that restarts from its last durable state.
+    pub fn kept_payloads(&self) -> usize {
+        self.exchanges_per_round as usize + 1
+    }
+
+    pub(super) fn name(&self, peer: usize) -> String {
+        self.names.get(peer).cloned().unwrap_or_else(|| format!("member {peer}"))
+    }
+}
+
+/// How long a node waits for what, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Between the first two attempts to reach a neighbour; doubles from then on.
+    pub dial_first: Millis,
+    /// The most between two attempts.
+    pub dial_most: Millis,
+    /// For a neighbour's first hello on a new link.
+    pub greeting: Millis,
+    /// Before a neighbour whose link is up is asked where it is; doubles with each question.
+    pub question: Millis,
+    /// Before it is said for whom the node waits; doubles each time.
+    pub say_after: Millis,
+    /// Without anything going on, before the node stops with everything saved.
+    pub give_up: Millis,
+    /// After the last round, for neighbours to confirm that they have the last message.
+    pub linger: Millis,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            dial_first: 200,
+            dial_most: 10_000,
+            greeting: 120_000,
+            question: 60_000,
+            say_after: 5_000,
+            give_up: 3_600_000,
+            linger: 60_000,
+        }
+    }
+}

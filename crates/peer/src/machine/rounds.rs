@@ -1,0 +1,134 @@
+//! The rounds: answer, adapt, keep, send, mix, keep.
+
+use super::{Effect, Ended, Kept, Machine, Note, PeerError, Phase, hash};
+use crate::home::{Outgoing, StateRecord};
+use crate::wire::Mark;
+use prdo_algorithm::{Inbox, Message};
+use prdo_privacy::{Noised, Released};
+use std::sync::Arc;
+
+impl Machine {
+    pub(super) fn start(&mut self) {
+        if self.phase != Phase::New {
+            return;
+        }
+        self.progress();
+        for at in 0..self.neighbours.len() {
+            self.dial_if_due(at);
+        }
+        match &self.own {
+            _ if self.round >= self.place.rounds => self.linger(),
+            Some(_) => self.exchange_on(),
+            None => self.ask(),
+        }
+    }
+
+    fn ask(&mut self) {
+        self.phase = Phase::Asking;
+        self.do_it(Effect::Ask { round: self.round });
+    }
+
+    pub(super) fn answered(&mut self, answer: Released<Noised>) {
+        if self.phase != Phase::Asking {
+            return self.end(Err(PeerError::Unasked));
+        }
+        let mut kept = Vec::new();
+        answer.save(&mut kept);
+        let message = self.node.adapt(answer);
+        self.made(message, Some(kept));
+    }
+
+    /// This node's message of the current exchange is made: it is kept (unless it was before) and sent.
+    fn made(&mut self, message: Message<Noised>, answer: Option<Vec<u8>>) {
+        let payload: Arc<[u8]> = message.to_wire().into();
+        let mark = Mark { exchange: self.exchange, hash: hash(&payload) };
+        match self.outgoing.iter().find(|kept| kept.mark.exchange == self.exchange) {
+            Some(kept) if kept.mark != mark => {
+                let (exchange, kept, made) = (self.exchange, kept.mark.hash, mark.hash);
+                return self.end(Err(PeerError::Conflict { exchange, kept, made }));
+            }
+            Some(_) => {}
+            None => {
+                let outgoing = Outgoing { exchange: self.exchange, answer, payload: Arc::clone(&payload) };
+                self.do_it(Effect::KeepOutgoing(outgoing));
+                self.outgoing.push_back(Kept { mark, payload });
+                while self.outgoing.len() > self.place.kept_payloads() {
+                    self.outgoing.pop_front();
+                }
+            }
+        }
+        self.own = Some(message);
+        self.progress();
+        for at in 0..self.neighbours.len() {
+            self.send_lacking(at, false);
+        }
+        self.exchange_on();
+    }
+
+    /// Mixes as soon as all of the exchange is here.
+    pub(super) fn exchange_on(&mut self) {
+        self.phase = Phase::Exchanging;
+        while self.phase == Phase::Exchanging && self.own.is_some() {
+            if !self.neighbours.iter().all(|n| n.arrived.contains_key(&self.exchange)) {
+                return;
+            }
+            self.mix();
+        }
+    }
+
+    fn mix(&mut self) {
+        let Some(own) = self.own.take() else { return };
+        let (exchange, me) = (self.exchange, self.place.me);
+        let weights: Vec<f64> = self.place.weights.iter().map(|(_, w)| *w).collect();
+        let arrived: Vec<_> = self.neighbours.iter_mut().map(|n| (n.peer(), n.take(exchange))).collect();
+        let of = |member: u32| match member == me {
+            true => Some(&own),
+            false => {
+                let from = arrived.iter().find(|(peer, _)| *peer == member as usize);
+                from.and_then(|(_, message)| message.as_ref())
+            }
+        };
+        let messages: Vec<_> = self.place.weights.iter().filter_map(|(member, _)| of(*member)).collect();
+        let next = self.node.mix(&Inbox::new(&weights, messages));
+        self.exchange += 1;
+        self.progress();
+        match next {
+            Some(message) => self.made(message, None),
+            None => self.end_of_round(),
+        }
+    }
+
+    fn end_of_round(&mut self) {
+        self.round += 1;
+        if !self.node.model().is_finite() {
+            return self.end(Err(PeerError::Diverged { round: self.round - 1 }));
+        }
+        let mut vectors = Vec::new();
+        self.node.vectors().iter().for_each(|vector| vector.save(&mut vectors));
+        let received = self.neighbours.iter().filter_map(|n| Some((n.peer() as u32, n.mixed?))).collect();
+        self.do_it(Effect::KeepState(StateRecord { round: self.round, vectors, received }));
+        self.note(Note::Round { rounds: self.round });
+        if self.round >= self.place.rounds { self.linger() } else { self.ask() }
+    }
+
+    /// All rounds are done: neighbours hear of it, and are served until they have the last message.
+    fn linger(&mut self) {
+        self.phase = Phase::Lingering;
+        self.note(Note::Lingering);
+        for at in 0..self.neighbours.len() {
+            self.greet(at, false);
+        }
+        self.end_if_confirmed();
+    }
+
+    pub(super) fn end_if_confirmed(&mut self) {
+        if self.phase == Phase::Lingering && self.unconfirmed().is_empty() {
+            self.end(Ok(Ended::Finished { unconfirmed: Vec::new() }));
+        }
+    }
+
+    /// Neighbours that are not known to have done all their rounds.
+    pub(super) fn unconfirmed(&self) -> Vec<String> {
+        self.neighbours.iter().filter(|n| !n.finished).map(|n| self.name(n.peer())).collect()
+    }
+}

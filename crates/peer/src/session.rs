@@ -1,0 +1,179 @@
+//! One node at work: the machine, the gate it asks and the folder it keeps things in. What is left to whoever holds a
+//! session is the network and the clock, so that a real driver and a seeded simulator run this same code.
+
+use crate::home::{Home, HomeError, Saved, StateRecord};
+use crate::machine::{Effect, Ended, Event, Machine, Millis, Note, Patience, PeerError, Place, ResumeError};
+use prdo_algorithm::Node;
+use prdo_privacy::{Answerer, Diagnostics, GateError, Noised};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// What a session needs.
+pub struct Setup {
+    /// Where the node stands in the run.
+    pub place: Place,
+    /// How long it waits for what.
+    pub patience: Patience,
+    /// The method's state, at the public start (or at the model it goes on from).
+    pub node: Box<dyn Node<Noised>>,
+    /// The gate, with the charges of the rounds done.
+    pub gate: Box<dyn Answerer>,
+    /// Where things are kept.
+    pub home: Home,
+    /// What was there.
+    pub saved: Saved,
+    /// Whether states are written while the gate works on the next round. They are durable before the next message is
+    /// sent in either case.
+    pub background: bool,
+}
+
+/// What is left to do outside.
+#[derive(Debug)]
+pub enum Deed {
+    /// Send a frame.
+    Send {
+        /// To whom.
+        to: usize,
+        /// The frame, encoded.
+        frame: Arc<[u8]>,
+    },
+    /// Try to reach a neighbour.
+    Dial(usize),
+    /// Take a link down.
+    HangUp(usize, String),
+    /// Something for the log.
+    Note(Note),
+}
+
+/// Why a session stopped.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SessionError {
+    /// What was saved does not fit.
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    /// The gate refused: nothing was released.
+    #[error("round {round}: {error}")]
+    Gate {
+        /// In which round.
+        round: u32,
+        /// Why.
+        error: GateError,
+    },
+    /// Something could not be kept: nothing was sent.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// The run cannot go on.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+}
+
+/// A folder that is here, or with a thread that writes into it.
+enum Keeper {
+    Here(Box<Home>),
+    Away(JoinHandle<(Box<Home>, Result<(), HomeError>)>),
+    Lost,
+}
+
+/// A node at work.
+pub struct Session {
+    machine: Machine,
+    gate: Box<dyn Answerer>,
+    keeper: Keeper,
+    background: bool,
+    /// Counts of the last answer: for the owner's eyes alone.
+    diagnostics: Diagnostics,
+}
+
+impl Session {
+    /// A session at its start, or where it was left.
+    ///
+    /// # Errors
+    /// What was saved does not fit this run.
+    pub fn new(setup: Setup) -> Result<Self, SessionError> {
+        let Setup { place, patience, node, gate, home, saved, background } = setup;
+        let machine = Machine::new(place, node, &saved, patience)?;
+        let (keeper, diagnostics) = (Keeper::Here(Box::new(home)), Diagnostics::default());
+        Ok(Self { machine, gate, keeper, background, diagnostics })
+    }
+
+    /// Takes an event; `outside` does what is left, at once and in order. `Some` when the run is over.
+    ///
+    /// # Errors
+    /// A gate that refuses, a disk that fails, a run that cannot go on. The session is then of no more use.
+    pub fn handle(
+        &mut self,
+        now: Millis,
+        event: Event,
+        outside: &mut dyn FnMut(Deed),
+    ) -> Result<Option<Ended>, SessionError> {
+        let mut effects = VecDeque::from(self.machine.handle(now, event));
+        while let Some(effect) = effects.pop_front() {
+            match effect {
+                Effect::Ask { round } => {
+                    let answer = self.gate.answer(round, &self.machine.query());
+                    let answer = answer.map_err(|error| SessionError::Gate { round, error })?;
+                    self.diagnostics = answer.diagnostics;
+                    effects.extend(self.machine.handle(now, Event::Answered(answer.released)));
+                }
+                Effect::KeepState(state) => self.keep_state(state)?,
+                Effect::KeepOutgoing(outgoing) => self.home()?.keep_outgoing(&outgoing)?,
+                Effect::Send { to, frame } => {
+                    self.home()?;
+                    outside(Deed::Send { to, frame });
+                }
+                Effect::Dial(peer) => outside(Deed::Dial(peer)),
+                Effect::HangUp(peer, why) => outside(Deed::HangUp(peer, why)),
+                Effect::Note(note) => outside(Deed::Note(note)),
+                Effect::End(how) => {
+                    self.home()?;
+                    return how.map(Some).map_err(SessionError::from);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn keep_state(&mut self, state: StateRecord) -> Result<(), SessionError> {
+        if !self.background {
+            return Ok(self.home()?.keep_state(&state)?);
+        }
+        self.home()?;
+        let Keeper::Here(mut home) = std::mem::replace(&mut self.keeper, Keeper::Lost) else { return Ok(()) };
+        self.keeper = Keeper::Away(std::thread::spawn(move || {
+            let kept = home.keep_state(&state);
+            (home, kept)
+        }));
+        Ok(())
+    }
+
+    /// The folder, when everything that was to be kept is durable.
+    fn home(&mut self) -> Result<&mut Home, SessionError> {
+        if let Keeper::Away(_) = self.keeper
+            && let Keeper::Away(thread) = std::mem::replace(&mut self.keeper, Keeper::Lost)
+            && let Ok((home, kept)) = thread.join()
+        {
+            self.keeper = Keeper::Here(home);
+            kept?;
+        }
+        match &mut self.keeper {
+            Keeper::Here(home) => Ok(home),
+            _ => Err(HomeError::Lost.into()),
+        }
+    }
+
+    /// The machine, to look at.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The gate, to look at.
+    pub fn gate(&self) -> &dyn Answerer {
+        &*self.gate
+    }
+
+    /// Unprotected counts of the last answer: for the owner's eyes alone.
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+}
