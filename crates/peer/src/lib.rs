@@ -11,6 +11,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod dir;
 pub mod disk;
+pub mod home;
+pub mod ledger;
+pub mod memory;
 pub mod transport;
 pub mod wire;
