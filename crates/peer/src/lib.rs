@@ -6,7 +6,7 @@
 //!   and the clock;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
 //! * [`identity`] and [`agreement`] are who takes part and what all have signed;
-//! * [`disk`] is where things are kept, durably; [`transport`] is how neighbours are reached, [`local`] within one
+//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached, [`local`] within one
 //!   process.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
@@ -15,12 +15,15 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod agreement;
+pub mod dir;
 pub mod disk;
-// pub mod driver;
+pub mod driver;
 pub mod home;
 pub mod identity;
+pub mod ledger;
 pub mod local;
 pub mod machine;
-// pub mod session;
+pub mod memory;
+pub mod session;
 pub mod transport;
 pub mod wire;

@@ -1,9 +1,11 @@
 //! What comes out of the gate: an answer with its unprotected counts, or why there is none.
 
 use crate::ledger::LedgerError;
-use crate::protection::Protection;
+use crate::protection::{Noised, Protection};
+use crate::query::Query;
 use crate::released::Released;
 use crate::sampling::SamplingError;
+use prdo_accounting::Target;
 
 /// What the gate lets out in one round.
 #[derive(Debug)]
@@ -12,6 +14,21 @@ pub struct Answer<P: Protection> {
     pub released: Released<P>,
     /// Counts that depend on the records and were *not* noised: for the node's own eyes and for simulations.
     pub diagnostics: Diagnostics,
+}
+
+/// A private node's gate, whatever its model: what a real peer needs of it. A gate is restored before it is boxed.
+pub trait Answerer: Send {
+    /// Answers the query of `round`; see [`Gate::answer`](crate::Gate::answer).
+    ///
+    /// # Errors
+    /// As there. Nothing was released then.
+    fn answer(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<Answer<Noised>, GateError>;
+
+    /// ε spent so far at the budget's δ: a proven upper bound.
+    fn spent(&self) -> f64;
+
+    /// The budget.
+    fn budget(&self) -> Target;
 }
 
 /// Unprotected counts of one answer (or, added up, of many).

@@ -1,6 +1,6 @@
 //! The gate of one node: batch → per-record gradient → clip → exact sum → charge → noise → release.
 
-use crate::answer::{Answer, Diagnostics, GateError};
+use crate::answer::{Answer, Answerer, Diagnostics, GateError};
 use crate::clip::{Clip, relative_error};
 use crate::contribution::Contribution;
 use crate::grid::Grid;
@@ -14,12 +14,12 @@ use crate::sampling::{self, Batches, Sampling};
 use crate::shard::Shard;
 use crate::single;
 use crate::streams::{Hidden, Secret};
-use prdo_accounting::{Event, History};
+use prdo_accounting::{Event, History, Target};
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// How a private node answers: Poisson sampling, clipping and noise are not optional.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PrivateRules {
     /// b₀ and b.
     pub batches: Batches,
@@ -236,13 +236,27 @@ impl<M: Model> Gate<M, Noised> {
         let event = Event::sampled_gaussian(rate, z).map_err(LedgerError::from)?;
         let (grid, relative_error) = self.arithmetic(query.scale(&clip), z);
         let sensitivity = query.sensitivity(&clip, grid.spacing(), relative_error);
-        let receipt = self.rules.ledger.charge(event)?;
+        let receipt = self.rules.ledger.charge(round, event)?;
 
         let batch = self.batch(Sampling::Poisson, size, round);
         let (mut sum, diagnostics) = self.clipped_sum(query, &clip, grid, &batch);
         let mut stream = self.secret.hidden(Hidden::Noise, self.node, round);
         add_gaussian(receipt, &mut sum, sensitivity, grid, &mut stream);
         Ok(Answer { released: average(&sum, grid, size), diagnostics })
+    }
+}
+
+impl<M: Model> Answerer for Gate<M, Noised> {
+    fn answer(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<Answer<Noised>, GateError> {
+        Gate::answer(self, round, query)
+    }
+
+    fn spent(&self) -> f64 {
+        self.ledger().spent()
+    }
+
+    fn budget(&self) -> Target {
+        self.ledger().budget()
     }
 }
 

@@ -1,15 +1,32 @@
 //! The ledger of one node: every release is charged before its noise is drawn, or it does not happen.
 
 use prdo_accounting::{Accountant, AccountingError, Event, History, Target};
+use std::fmt;
 use std::sync::Arc;
 
-/// What a node's records have been charged for, and how much they may be.
-#[derive(Clone, Debug)]
+/// What a node's records have been charged for, and how much they may be. Not cloneable: two copies would each spend
+/// the budget.
 pub struct Ledger {
     accountant: Arc<Accountant>,
     budget: Target,
     charged: History,
+    book: Option<Box<dyn Book>>,
 }
+
+/// Keeps charges beyond this process's life.
+pub trait Book: Send + Sync {
+    /// Enters the charge of `round` durably. Called before the receipt exists. Entering the same charge of the same
+    /// round again, after a crash before its release was kept, changes nothing.
+    ///
+    /// # Errors
+    /// Why the charge is not kept. Nothing may then be released.
+    fn enter(&mut self, round: u32, event: &Event) -> Result<(), BookError>;
+}
+
+/// Why a charge could not be kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the charge could not be kept, so nothing is released: {0}")]
+pub struct BookError(pub String);
 
 /// A charge that is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -32,6 +49,9 @@ pub enum LedgerError {
     /// A release that cannot be accounted for.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
+    /// The charge could not be made durable.
+    #[error(transparent)]
+    Book(#[from] BookError),
 }
 
 /// Proof that a release was charged. Not cloneable, used up by the noise it pays for.
@@ -54,10 +74,16 @@ impl Ledger {
 
     /// A ledger of records that have been charged before, by other runs: the budget is for all of it.
     pub fn after(accountant: Arc<Accountant>, budget: Target, charged: History) -> Self {
-        Self { accountant, budget, charged }
+        Self { accountant, budget, charged, book: None }
     }
 
-    /// Charges one release and gives the receipt that its noise needs.
+    /// The same ledger, with every further charge entered in `book` before its receipt is given.
+    #[must_use]
+    pub fn kept_by(self, book: Box<dyn Book>) -> Self {
+        Self { book: Some(book), ..self }
+    }
+
+    /// Charges the release of one round and gives the receipt that its noise needs.
     ///
     /// # Guarantee
     /// After any sequence of successful charges, everything released is (ε, δ)-differentially private with
@@ -65,13 +91,16 @@ impl Ledger {
     /// not depend on what was released before: they are fixed by the run's settings.)
     ///
     /// # Errors
-    /// [`LedgerError::Exhausted`] when the budget does not allow it.
-    pub(crate) fn charge(&mut self, event: Event) -> Result<Receipt, LedgerError> {
+    /// [`LedgerError::Exhausted`] when the budget does not allow it, [`LedgerError::Book`] when it cannot be kept.
+    pub(crate) fn charge(&mut self, round: u32, event: Event) -> Result<Receipt, LedgerError> {
         if !self.accountant.allows(&self.charged, event, &self.budget)? {
             let next = self.charged.clone().and(event, 1);
             let (budget, delta) = (self.budget.epsilon(), self.budget.delta());
             let would_be = self.accountant.epsilon(&next, delta)?.upper;
             return Err(LedgerError::Exhausted { release: next.len(), would_be, budget, delta });
+        }
+        if let Some(book) = &mut self.book {
+            book.enter(round, &event)?;
         }
         self.charged.add(event, 1);
         Ok(Receipt { event })
@@ -105,6 +134,15 @@ impl Ledger {
     }
 }
 
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { accountant, budget, charged, book } = self;
+        let mut shown = f.debug_struct("Ledger");
+        shown.field("accountant", &accountant.method()).field("budget", budget).field("charged", charged);
+        shown.field("kept", &book.is_some()).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +159,7 @@ mod tests {
             let mut ledger = ledger(2.0, method);
             let mut granted = 0;
             let refusal = loop {
-                match ledger.charge(event) {
+                match ledger.charge(granted as u32, event) {
                     Ok(_) => granted += 1,
                     Err(error) => break error,
                 }
@@ -151,13 +189,47 @@ mod tests {
     fn restored_charges_count_and_so_do_those_of_earlier_runs() {
         let event = Event::sampled_gaussian(0.1, 2.0).unwrap();
         let mut first = ledger(5.0, Method::Numerical);
-        for _ in 0..7 {
-            first.charge(event).unwrap();
+        for round in 0..7 {
+            first.charge(round, event).unwrap();
         }
         let mut again = ledger(5.0, Method::Numerical);
         again.restore(first.history());
         assert_eq!((again.spent(), again.releases()), (first.spent(), 7));
         let later = Ledger::after(Arc::new(Accountant::default()), first.budget(), first.history().clone());
         assert_eq!((later.spent(), later.releases()), (first.spent(), 7));
+    }
+
+    /// Remembers what it was asked to keep, and refuses from a round on.
+    struct Paper(Arc<std::sync::Mutex<Vec<(u32, Event)>>>, u32);
+
+    impl Book for Paper {
+        fn enter(&mut self, round: u32, event: &Event) -> Result<(), BookError> {
+            if round >= self.1 {
+                return Err(BookError("the page is full".into()));
+            }
+            self.0.lock().unwrap().push((round, *event));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_the_book_refuses_is_not_charged_and_what_the_budget_refuses_is_not_entered() {
+        let event = Event::sampled_gaussian(0.1, 2.0).unwrap();
+        let entered = Arc::default();
+        let mut ledger = ledger(5.0, Method::Renyi).kept_by(Box::new(Paper(Arc::clone(&entered), 2)));
+        ledger.charge(0, event).unwrap();
+        ledger.charge(1, event).unwrap();
+        let spent = ledger.spent();
+        let refusal = ledger.charge(2, event).unwrap_err();
+        assert_eq!(refusal, LedgerError::Book(BookError("the page is full".into())));
+        assert_eq!((ledger.releases(), ledger.spent()), (2, spent));
+        assert_eq!(*entered.lock().unwrap(), [(0, event), (1, event)]);
+
+        let costly = Event::sampled_gaussian(1.0, 0.1).unwrap();
+        let entered = Arc::default();
+        let mut ledger = Ledger::new(Arc::default(), ledger.budget());
+        ledger = ledger.kept_by(Box::new(Paper(Arc::clone(&entered), 2)));
+        assert!(matches!(ledger.charge(0, costly), Err(LedgerError::Exhausted { .. })));
+        assert!(entered.lock().unwrap().is_empty());
     }
 }

@@ -35,11 +35,11 @@ pub mod start;
 pub mod statement;
 pub mod streams;
 
-pub use answer::{Answer, Diagnostics, GateError};
+pub use answer::{Answer, Answerer, Diagnostics, GateError};
 pub use clip::Clip;
 pub use engine::{Differentiator, Engine, Piece, Worker};
 pub use gate::{Gate, OpenRules, PrivateRules};
-pub use ledger::{Ledger, LedgerError};
+pub use ledger::{Book, BookError, Ledger, LedgerError};
 pub use measure::Measurement;
 pub use model::{Data, Model, Records};
 pub use prdo_accounting::History;

@@ -1,10 +1,11 @@
 //! The gate's promises: sensitivity, noise, sampling, ledger, and indifference to bad numbers.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use prdo_accounting::{Accountant, Target};
+use prdo_accounting::{Accountant, Event, Target};
 use prdo_privacy::*;
 use proptest::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A record *is* its gradient at the first point; at any other point it is the second vector. So a test can
 /// hand the gate any gradients it likes.
@@ -224,6 +225,62 @@ fn the_ledger_is_charged_first_and_an_exhausted_one_releases_nothing() {
     };
     assert!(matches!(refusal, GateError::Ledger(LedgerError::Exhausted { .. })), "{refusal}");
     assert!(round > 0 && gate.ledger().spent() <= 8.0);
+}
+
+/// Keeps every charge, or none, and counts what it was asked.
+struct Page {
+    entered: Arc<AtomicU32>,
+    refuses: bool,
+}
+
+impl Book for Page {
+    fn enter(&mut self, round: u32, _: &Event) -> Result<(), BookError> {
+        if self.refuses {
+            return Err(BookError("no space left".into()));
+        }
+        assert_eq!(self.entered.fetch_add(1, Ordering::SeqCst), round, "rounds are entered in order");
+        Ok(())
+    }
+}
+
+/// Its gradients are the count of charges that the book held when they were evaluated.
+struct Witness(Arc<AtomicU32>);
+
+impl Model for Witness {
+    type Data = Vec<f64>;
+    fn dimension(&self) -> usize {
+        1
+    }
+    fn loss(&self, _: &[f64], _: &Self::Data, _: usize) -> f64 {
+        0.0
+    }
+    fn gradient(&self, _: &[f64], _: &Self::Data, _: usize, gradient: &mut [f64]) {
+        gradient[0] = f64::from(self.0.load(Ordering::SeqCst));
+    }
+}
+
+#[test]
+fn the_book_has_the_charge_before_a_record_is_read_and_a_refusing_book_means_no_release() {
+    let (x, _) = points(1);
+    let gate = |refuses: bool| {
+        let entered = Arc::new(AtomicU32::new(0));
+        let rules = rules(1, Clip::new(4.0, 1.0).unwrap(), 0.01);
+        let ledger = rules.ledger.kept_by(Box::new(Page { entered: Arc::clone(&entered), refuses }));
+        let (model, secret) = (Arc::new(Witness(entered)), Arc::new(Secret::from_seed(1)));
+        let shard = Shard::seal(vec![0.0]).unwrap();
+        Gate::private(0, model, shard, secret, PrivateRules { ledger, ..rules }).unwrap()
+    };
+    let mut kept = gate(false);
+    for round in 0..4 {
+        // The witness answers the charges that were kept when it was asked; the noise has deviation 0.04.
+        let released = Answerer::answer(&mut kept, round, &Query::gradient(&x)).unwrap().released;
+        assert!((released.as_slice()[0] - f64::from(round + 1)).abs() < 0.5);
+        assert_eq!(kept.ledger().releases(), u64::from(round) + 1);
+    }
+    let mut refusing: Box<dyn Answerer> = Box::new(gate(true));
+    let refusal = refusing.answer(0, &Query::gradient(&x)).unwrap_err();
+    assert!(matches!(&refusal, GateError::Ledger(LedgerError::Book(_))), "{refusal}");
+    assert_eq!(refusing.spent(), gate(true).ledger().spent());
 }
 
 #[test]

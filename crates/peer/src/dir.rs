@@ -1,0 +1,269 @@
+//! A real folder as a [`Disk`]: durable writes, and a lock that keeps a second process out.
+
+use crate::disk::{Disk, DiskError};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A folder that is this process's alone until it is dropped, or the process ends, however it ends.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    lock: Arc<File>,
+    /// Files written to before stay open.
+    open: BTreeMap<String, File>,
+}
+
+/// A folder that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DirectoryError {
+    /// Another process has it.
+    #[error("{path} is in use by another process{}: stop that one, or wait until it ends", number(.process))]
+    InUse {
+        /// The lock file.
+        path: String,
+        /// The other process, if it wrote its number.
+        process: Option<u32>,
+    },
+    /// The operating system's error.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+fn number(process: &Option<u32>) -> String {
+    process.map_or_else(String::new, |id| format!(" (number {id})"))
+}
+
+/// The file that is locked. It holds the number of the process.
+const LOCK: &str = ".prdo-lock";
+
+impl Directory {
+    /// Takes the folder, which is made if it is not there, readable by its owner alone.
+    ///
+    /// # Errors
+    /// Another process has it, or the operating system's.
+    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        make(path)?;
+        let at = path.join(LOCK);
+        let mut lock = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&at)
+            .map_err(failed(&at))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let path = at.display().to_string();
+                return Err(DirectoryError::InUse { path, process: process_in(&mut lock) });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(&at)(error).into()),
+        }
+        // For the message that another process gives; nothing else depends on it.
+        let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
+        written.map_err(failed(&at))?;
+        Ok(Self { path: path.to_path_buf(), lock: Arc::new(lock), open: BTreeMap::new() })
+    }
+
+    /// A folder in this one, under the same lock.
+    ///
+    /// # Errors
+    /// A name with a path in it, or the operating system's.
+    pub fn inside(&self, name: &str) -> Result<Self, DirectoryError> {
+        let path = self.place(name)?;
+        make(&path)?;
+        Ok(Self { path, lock: Arc::clone(&self.lock), open: BTreeMap::new() })
+    }
+
+    /// The same folder once more, under the same lock.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { path: self.path.clone(), lock: Arc::clone(&self.lock), open: BTreeMap::new() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file. Names come from this program, but may have come a long way.
+    fn place(&self, name: &str) -> Result<PathBuf, DiskError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            let problem = "not a plain file name: letters, digits, '.', '_' and '-' are allowed".into();
+            return Err(DiskError { file: name.into(), problem });
+        }
+        Ok(self.path.join(name))
+    }
+
+    /// Calls `change` on the open file and makes it durable. A new file becomes durable with its folder.
+    fn change(
+        &mut self,
+        name: &str,
+        change: impl FnOnce(&mut File) -> std::io::Result<()>,
+    ) -> Result<(), DiskError> {
+        let path = self.place(name)?;
+        let mut made = false;
+        if !self.open.contains_key(name) {
+            made = !path.exists();
+            let file = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+            self.open.insert(name.into(), file.map_err(failed(&path))?);
+        }
+        if let Some(file) = self.open.get_mut(name) {
+            change(file).and_then(|()| file.sync_data()).map_err(failed(&path))?;
+        }
+        if made { sync(&self.path) } else { Ok(()) }
+    }
+}
+
+impl Disk for Directory {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
+        read(&self.place(name)?)
+    }
+
+    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<(), DiskError> {
+        self.change(name, |file| {
+            file.seek(SeekFrom::End(0))?;
+            file.write_all(bytes)
+        })
+    }
+
+    fn overwrite(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError> {
+        self.change(name, |file| {
+            file.seek(SeekFrom::Start(0))?;
+            let mut length = 0;
+            for part in parts {
+                file.write_all(part)?;
+                length += part.len() as u64;
+            }
+            // Only then: a file that keeps its size is durable without a change of the folder's tables.
+            if file.metadata()?.len() != length { file.set_len(length) } else { Ok(()) }
+        })
+    }
+
+    fn truncate(&mut self, name: &str, length: u64) -> Result<(), DiskError> {
+        self.change(name, |file| if file.metadata()?.len() > length { file.set_len(length) } else { Ok(()) })
+    }
+
+    fn remove(&mut self, name: &str) -> Result<(), DiskError> {
+        let path = self.place(name)?;
+        self.open.remove(name);
+        match fs::remove_file(&path) {
+            Ok(()) => sync(&self.path),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(failed(&path)(error)),
+        }
+    }
+}
+
+/// Files of a folder that may be another process's: for looking only, without the lock.
+#[derive(Clone, Debug)]
+pub struct Glance(PathBuf);
+
+impl Glance {
+    /// Looks into a folder.
+    pub fn at(path: &Path) -> Self {
+        Self(path.to_path_buf())
+    }
+
+    /// The whole file as it is at this moment; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
+        read(&self.0.join(name))
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path)(error)),
+    }
+}
+
+/// Makes a folder, for its owner alone, and its entry in the folder above durable.
+fn make(path: &Path) -> Result<(), DiskError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path).map_err(failed(path))?;
+    match path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        Some(above) => sync(above),
+        None => sync(Path::new(".")),
+    }
+}
+
+/// Makes a folder's entries durable.
+fn sync(path: &Path) -> Result<(), DiskError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(failed(path))
+}
+
+fn process_in(lock: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    lock.take(20).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> DiskError + '_ {
+    move |error| DiskError { file: path.display().to_string(), problem: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_are_found_again_and_only_plain_names_are_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Directory::open(&folder.path().join("a/b")).unwrap();
+        assert_eq!(disk.read("x").unwrap(), None);
+        disk.append("x", b"one").unwrap();
+        disk.append("x", b" two").unwrap();
+        assert_eq!(disk.read("x").unwrap().unwrap(), b"one two");
+        disk.overwrite("x", &[b"th", b"", b"ree"]).unwrap();
+        assert_eq!(disk.read("x").unwrap().unwrap(), b"three");
+        disk.overwrite("x", &[b"longer than before"]).unwrap();
+        disk.truncate("x", 6).unwrap();
+        disk.truncate("x", 600).unwrap();
+        disk.append("x", b"!").unwrap();
+        assert_eq!(disk.read("x").unwrap().unwrap(), b"longer!");
+        disk.remove("x").unwrap();
+        disk.remove("x").unwrap();
+        assert_eq!(disk.read("x").unwrap(), None);
+        disk.append("x", b"new").unwrap();
+        assert_eq!(Glance::at(disk.path()).read("x").unwrap().unwrap(), b"new");
+        for name in ["", ".", "..", ".prdo-lock", "a/b", "../x", "a\\b", "a b", "é"] {
+            assert!(disk.append(name, b"").is_err(), "{name}");
+            assert!(disk.read(name).is_err() && disk.remove(name).is_err(), "{name}");
+        }
+        let mut inner = disk.inside("c").unwrap();
+        inner.append("x", b"inner").unwrap();
+        assert_eq!(disk.read("x").unwrap().unwrap(), b"new");
+    }
+
+    /// A lock belongs to an open file, so that a second opening stands for a second process.
+    #[test]
+    fn a_second_one_is_refused_and_told_who_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Directory::open(folder.path()).unwrap();
+        let inner = first.inside("c").unwrap();
+        let refusal = Directory::open(folder.path()).unwrap_err();
+        let process = Some(std::process::id());
+        let path = folder.path().join(LOCK).display().to_string();
+        assert_eq!(refusal, DirectoryError::InUse { path: path.clone(), process });
+        let text = refusal.to_string();
+        assert!(text.contains(&path) && text.contains(&format!("number {}", std::process::id())), "{text}");
+        drop(first);
+        assert!(Directory::open(folder.path()).is_err(), "a folder inside still holds the lock");
+        drop(inner);
+        Directory::open(folder.path()).unwrap();
+    }
+}

@@ -1,0 +1,292 @@
+//! One run's folder at one node: its state, and the payloads that its neighbours may still need.
+//!
+//! Files are written in place, in turns (`state.0`, `state.1`; `outgoing.0` … `outgoing.3`): a crash can only spoil the
+//! one that was being written, whose predecessor is still there. Each record knows the run, the agreement, the member
+//! and how long the ledger was, so that a folder or a ledger that was put back from an old copy is noticed:
+//!
+//! | what is found | what it means |
+//! |---|---|
+//! | the ledger is shorter than a record says, or has another hash there | the ledger was rolled back, cut or forked: refused |
+//! | the ledger has a release that the folder does not | the folder was rolled back or damaged: refused |
+//! | a charge without a release in both | a crash in between: nothing had left |
+//! | a kept release that the ledger does not have | a crash in between: the ledger is completed |
+//! | a damaged state | the one before it is used, and the answers kept since |
+
+mod check;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use crate::disk::{Disk, DiskError};
+use crate::ledger::{LedgerFile, LedgerFileError, lock};
+use crate::wire::{Hash, Mark};
+use check::{file, payload, state};
+use record::{Header, Kind};
+use std::sync::{Arc, Mutex};
+
+/// How many payloads are kept: those of two rounds of at most two exchanges each.
+pub const KEPT: u64 = 4;
+const STATES: u64 = 2;
+
+/// A node's state before a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateRecord {
+    /// The round that comes next.
+    pub round: u32,
+    /// `Released::save` of each vector, one after the other.
+    pub vectors: Vec<u8>,
+    /// The last exchange of each neighbour that has been mixed in.
+    pub received: Vec<(u32, Mark)>,
+}
+
+/// What goes to all neighbours in one exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The exchange, counted through all rounds.
+    pub exchange: u64,
+    /// `Released::save` of the gate's answer: with the first exchange of a round, and only there.
+    pub answer: Option<Vec<u8>>,
+    /// The payload.
+    pub payload: Arc<[u8]>,
+}
+
+/// What a folder held when it was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// The newest state that is whole; `None` before the first.
+    pub state: Option<StateRecord>,
+    /// The payloads that are whole, ascending; at most [`KEPT`].
+    pub outgoing: Vec<Outgoing>,
+}
+
+/// The folder of one run at one node.
+pub struct Home {
+    disk: Box<dyn Disk>,
+    run: Hash,
+    agreement: Hash,
+    member: u32,
+    ledger: Arc<Mutex<LedgerFile>>,
+    /// Sequence number and round of the last state.
+    state: Option<(u64, u32)>,
+    /// The last outgoing payload.
+    outgoing: Option<Mark>,
+    broken: Option<DiskError>,
+}
+
+/// A folder that cannot be used, or something that must not be kept. Nothing may be sent then.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HomeError {
+    /// The disk.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerFileError),
+    /// A record of another run, agreement or member.
+    #[error(
+        "{file} belongs to another {what} (found {found}, this is {ours}): name the folder of this run, \
+         or an empty one for a run that has not begun"
+    )]
+    Foreign {
+        /// The file.
+        file: String,
+        /// Run, agreement or member.
+        what: &'static str,
+        /// The file's.
+        found: String,
+        /// Ours.
+        ours: String,
+    },
+    /// A whole record under another's name.
+    #[error(
+        "{file} holds {found}, which belongs into another file: files of this folder were moved or copied"
+    )]
+    Misplaced {
+        /// The file.
+        file: String,
+        /// What is in it.
+        found: String,
+    },
+    /// The ledger is not the one that this folder was written with.
+    #[error(
+        "the ledger was rolled back, cut or forked: {file} was written when it had {lines} lines ending in {hash}, and \
+         {now}. Put the latest ledger back; if it is lost, what these records have been charged for is not known \
+         any more, and their budget must be taken as spent"
+    )]
+    LedgerBack {
+        /// The file that knows better.
+        file: String,
+        /// Lines it had.
+        lines: u64,
+        /// The hash of the last of them.
+        hash: String,
+        /// What it is now.
+        now: String,
+    },
+    /// The folder is older than the ledger.
+    #[error(
+        "this run's folder was rolled back or damaged: {what}. Releasing that round again would give two \
+         releases for one charge, so the run cannot go on from here. Put the latest folder back, or begin \
+         a new run with the same ledger"
+    )]
+    HomeBack {
+        /// What is missing.
+        what: String,
+    },
+    /// Something is kept out of turn.
+    #[error("{0}")]
+    Order(String),
+    /// A second payload for an exchange.
+    #[error("a payload of exchange {exchange} is kept already and this is another one: it must not be sent")]
+    Conflict {
+        /// The exchange.
+        exchange: u64,
+    },
+    /// An earlier write has failed.
+    #[error("this run's folder is not used any more since a write to it failed ({0}): start again")]
+    Broken(DiskError),
+    /// The thread that wrote to it is gone.
+    #[error("the thread that writes this run's folder has died: start again")]
+    Lost,
+}
+
+/// A whole record from a file.
+struct Found<T> {
+    file: String,
+    header: Header,
+    value: T,
+}
+
+impl Home {
+    /// Opens the folder of a run that has begun in the ledger, and sees that the two fit together. If the last release
+    /// is kept and the ledger does not say so yet, it does afterwards.
+    ///
+    /// # Errors
+    /// A folder or a ledger that is another one's, was rolled back, or is damaged beyond what a crash can do.
+    pub fn open(
+        disk: Box<dyn Disk>,
+        run: Hash,
+        agreement: Hash,
+        member: u32,
+        ledger: Arc<Mutex<LedgerFile>>,
+    ) -> Result<(Self, Saved), HomeError> {
+        let mut home =
+            Self { disk, run, agreement, member, ledger, state: None, outgoing: None, broken: None };
+        let mut states = Vec::new();
+        for slot in 0..STATES {
+            states.extend(home.find(Kind::State, slot, STATES, state)?);
+        }
+        let mut outgoing = Vec::new();
+        for slot in 0..KEPT {
+            outgoing.extend(home.find(Kind::Outgoing, slot, KEPT, payload)?);
+        }
+        outgoing.sort_by_key(|found| found.header.sequence);
+        let state = states.into_iter().max_by_key(|found| found.header.sequence);
+        home.check(state.as_ref(), &outgoing)?;
+
+        home.state = state.as_ref().map(|found| (found.header.sequence, found.header.round));
+        let last = outgoing.last().map(|found| &found.header);
+        home.outgoing = last.map(|header| Mark { exchange: header.sequence, hash: header.hashes[1] });
+        let newest = outgoing.last().map_or(0, |found| found.header.sequence);
+        let near = |found: &Found<Outgoing>| newest - found.header.sequence < KEPT;
+        let outgoing = outgoing.into_iter().filter(near).map(|found| found.value).collect();
+        Ok((home, Saved { state: state.map(|found| found.value), outgoing }))
+    }
+
+    /// Writes the state durably. It must be done before a payload of the state's round is made.
+    ///
+    /// # Errors
+    /// A state of a round gone by or of one not reached, or the disk's.
+    pub fn keep_state(&mut self, state: &StateRecord) -> Result<(), HomeError> {
+        let (head, reached) = {
+            let ledger = lock(&self.ledger);
+            (ledger.head(), ledger.check_run(&self.run, &self.agreement, self.member)?.sent.len() as u32)
+        };
+        let least = self.state.map_or(0, |(_, round)| round);
+        if state.round < least || state.round > reached {
+            let what = format!("a state before round {} is out of turn", state.round);
+            return Err(HomeError::Order(format!("{what}: {least} to {reached} are allowed")));
+        }
+        let sequence = self.state.map_or(0, |(sequence, _)| sequence + 1);
+        let mut marks = Vec::with_capacity(44 * state.received.len());
+        for (peer, mark) in &state.received {
+            marks.extend(peer.to_le_bytes());
+            marks.extend(mark.exchange.to_le_bytes());
+            marks.extend(mark.hash);
+        }
+        let parts = [&state.vectors[..], &marks];
+        let header = self.header(Kind::State, sequence, state.round, head, parts);
+        self.write(&file(Kind::State, sequence % STATES), &header, parts)?;
+        self.state = Some((sequence, state.round));
+        Ok(())
+    }
+
+    /// Writes a payload durably, then (with an answer) the ledger's line that it may go out. Keeping the same payload
+    /// of the last exchange again does nothing.
+    ///
+    /// # Errors
+    /// Another payload for the last exchange, one out of turn, an answer that was not charged, or the disk's.
+    pub fn keep_outgoing(&mut self, outgoing: &Outgoing) -> Result<(), HomeError> {
+        let exchange = outgoing.exchange;
+        let next = self.outgoing.map_or(0, |last| last.exchange + 1);
+        let parts = [outgoing.answer.as_deref().unwrap_or_default(), &outgoing.payload];
+        if let Some(last) = self.outgoing.filter(|last| last.exchange == exchange) {
+            let same = last.hash == *blake3::hash(&outgoing.payload).as_bytes();
+            return if same { Ok(()) } else { Err(HomeError::Conflict { exchange }) };
+        }
+        let (head, charged, sent) = {
+            let ledger = lock(&self.ledger);
+            let run = ledger.check_run(&self.run, &self.agreement, self.member)?;
+            (ledger.head(), run.charges.len(), run.sent.len())
+        };
+        if exchange != next {
+            return Err(HomeError::Order(format!("exchange {exchange} is out of turn: {next} comes next")));
+        }
+        let waiting = charged > sent;
+        if charged == 0 || outgoing.answer.is_some() != waiting {
+            let what = if waiting { "the answer that was charged is not" } else { "no answer was charged" };
+            return Err(HomeError::Order(format!("exchange {exchange} cannot be kept: {what} with it")));
+        }
+        let mut header = self.header(Kind::Outgoing, exchange, charged as u32 - 1, head, parts);
+        header.has_answer = outgoing.answer.is_some();
+        self.write(&file(Kind::Outgoing, exchange % KEPT), &header, parts)?;
+        if header.has_answer {
+            lock(&self.ledger).sent(&self.run, exchange, &header.hashes[1])?;
+        }
+        self.outgoing = Some(Mark { exchange, hash: header.hashes[1] });
+        Ok(())
+    }
+
+    fn header(
+        &self,
+        kind: Kind,
+        sequence: u64,
+        round: u32,
+        ledger: (u64, Hash),
+        parts: [&[u8]; 2],
+    ) -> Header {
+        Header {
+            kind,
+            has_answer: false,
+            member: self.member,
+            run: self.run,
+            agreement: self.agreement,
+            sequence,
+            ledger,
+            round,
+            lengths: parts.map(|part| part.len() as u64),
+            hashes: parts.map(|part| *blake3::hash(part).as_bytes()),
+        }
+    }
+
+    fn write(&mut self, file: &str, header: &Header, [first, second]: [&[u8]; 2]) -> Result<(), HomeError> {
+        if let Some(error) = &self.broken {
+            return Err(HomeError::Broken(error.clone()));
+        }
+        let written = self.disk.overwrite(file, &[&header.encode(), first, second, &header.seal()]);
+        written.map_err(|error| {
+            self.broken = Some(error.clone());
+            HomeError::Disk(error)
+        })
+    }
+}

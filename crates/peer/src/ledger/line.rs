@@ -1,0 +1,175 @@
+//! One line of a ledger file: a JSON object in one exact form, chained to the line before by its hash.
+//!
+//! ```text
+//! {"kind":"charge","run":"9f…","round":4,"rate":0.02,"noise":2.5,"hash":"07…"}
+//! ```
+//!
+//! `hash` is BLAKE3 of the previous line's hash and of this line without its `hash`. A line is read only if writing it
+//! again gives the same bytes, so that every fact has one form.
+
+use crate::wire::{Hash, hex};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What the first line's hash is chained to.
+const SEED: &[u8] = b"prdo ledger, format 1";
+/// What stands before a line's hash, and after it.
+const MARK: &str = ",\"hash\":\"";
+const END: &str = "\"}";
+/// Longer lines are refused before they are parsed.
+const LONGEST: usize = 4096;
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Entry {
+    /// The first line: whose ledger this is.
+    Open {
+        /// The format's version, 1.
+        version: u32,
+        /// Digest of the records.
+        records: Hex,
+        /// The budget's ε, for everything ever released about these records.
+        epsilon: f64,
+        /// The budget's δ.
+        delta: f64,
+    },
+    /// The owner raised the budget.
+    Budget {
+        /// ε from now on.
+        epsilon: f64,
+        /// δ from now on.
+        delta: f64,
+    },
+    /// A run begins.
+    Run {
+        /// Its id.
+        run: Hex,
+        /// Hash of its agreement.
+        agreement: Hex,
+        /// The owner's member number in it.
+        member: u32,
+        /// Its name, for people.
+        name: String,
+    },
+    /// A release is paid for. Written before its noise is drawn.
+    Charge {
+        /// The run.
+        run: Hex,
+        /// The round.
+        round: u32,
+        /// Sampling rate.
+        rate: f64,
+        /// Noise multiplier.
+        noise: f64,
+    },
+    /// The release of the last charge is kept in the run's folder and may be sent. Written before its first byte is.
+    Sent {
+        /// The run.
+        run: Hex,
+        /// The round.
+        round: u32,
+        /// The exchange with whose payload it goes out.
+        exchange: u64,
+        /// Hash of that payload.
+        payload: Hex,
+    },
+    /// A run is over: nothing is charged for it any more.
+    End {
+        /// The run.
+        run: Hex,
+        /// Rounds it had.
+        rounds: u32,
+    },
+}
+
+/// A hash, as hexadecimal digits in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hex(pub Hash);
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        unhex(&text).map(Hex).ok_or_else(|| serde::de::Error::custom("64 hexadecimal digits expected"))
+    }
+}
+
+/// The hash that the first line is chained to.
+pub fn seed() -> Hash {
+    *blake3::hash(SEED).as_bytes()
+}
+
+/// The line of an entry, its newline included, and its hash.
+///
+/// # Errors
+/// A number that JSON does not have.
+pub fn encode(previous: &Hash, entry: &Entry) -> Result<(String, Hash), String> {
+    let mut line = body(entry)?;
+    let hash = link(previous, line.as_bytes());
+    line.pop();
+    line.push_str(MARK);
+    line.push_str(&hex(&hash));
+    line.push_str(END);
+    if line.len() > LONGEST {
+        return Err(format!("a line of {} bytes; at most {LONGEST} are allowed", line.len()));
+    }
+    line.push('\n');
+    Ok((line, hash))
+}
+
+/// The entry of a line (without its newline) and its hash.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn decode(previous: &Hash, line: &[u8]) -> Result<(Entry, Hash), String> {
+    if line.len() > LONGEST {
+        return Err(format!("it has {} bytes; at most {LONGEST} are allowed", line.len()));
+    }
+    let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_string())?;
+    let parts = line.strip_suffix(END).and_then(|rest| rest.split_at_checked(rest.len().checked_sub(64)?));
+    let parts = parts.and_then(|(rest, digits)| Some((rest.strip_suffix(MARK)?, unhex(digits)?)));
+    let (open, found) = parts.ok_or("it does not end with its hash")?;
+    let written = format!("{open}}}");
+    let hash = link(previous, written.as_bytes());
+    if hash != found {
+        return Err(
+            "its hash does not fit: this line was changed, or lines before it were changed, removed, added or moved"
+                .into(),
+        );
+    }
+    let entry: Entry = serde_json::from_str(&written).map_err(|error| format!("{error}"))?;
+    if encode(previous, &entry)?.0.trim_end_matches('\n') != line {
+        return Err("it is not in the exact form in which ledgers are written".into());
+    }
+    Ok((entry, hash))
+}
+
+fn body(entry: &Entry) -> Result<String, String> {
+    serde_json::to_string(entry).map_err(|error| error.to_string())
+}
+
+fn link(previous: &Hash, body: &[u8]) -> Hash {
+    *blake3::Hasher::new().update(previous).update(body).finalize().as_bytes()
+}
+
+/// 32 bytes from 64 hexadecimal digits of lower case.
+fn unhex(text: &str) -> Option<Hash> {
+    let mut out = [0; 32];
+    let digit = |c: u8| match c {
+        b'0'..=b'9' => Some(c - b'0'),
+        b'a'..=b'f' => Some(c - b'a' + 10),
+        _ => None,
+    };
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in out.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = digit(*pair.first()?)? << 4 | digit(*pair.last()?)?;
+    }
+    Some(out)
+}
