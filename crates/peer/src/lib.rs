@@ -12,5 +12,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod disk;
+#[cfg(feature = "iroh")]
+pub mod iroh;
+pub mod page;
 pub mod transport;
 pub mod wire;
