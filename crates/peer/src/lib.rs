@@ -20,10 +20,13 @@ pub mod disk;
 pub mod driver;
 pub mod home;
 pub mod identity;
+#[cfg(feature = "iroh")]
+pub mod iroh;
 pub mod ledger;
 pub mod local;
 pub mod machine;
 pub mod memory;
+pub mod page;
 pub mod session;
 pub mod transport;
 pub mod wire;
