@@ -217,7 +217,7 @@ fn terms_that_are_not_allowed_are_refused() {
         (|t| t.weights[0].reverse(), "ascending order"),
         (|t| t.weights[0] = vec![(1, 0.5), (2, 0.5)], "the member's own among them"),
         (|t| t.weights[0][1].1 = 0.3, "weight"),
-        (|t| (t.weights[0][0].1, t.weights[0][1].1) = (0.25, 0.5), "symmetric"),
+        (|t| (t.weights[0][0].1, t.weights[0][1].1) = (0.25, 0.5), "must be the same"),
         (|t| t.weights[0][0].1 = f64::NAN, "weights"),
         (|t| t.weights[0][0].1 = -0.5, "above 0"),
         (|t| t.weights[0][0].1 = -0.0, "above 0"),
