@@ -91,6 +91,8 @@ pub enum Effect {
 enum Phase {
     /// For [`Event::Start`].
     New,
+    /// For the first hello of every neighbour, before anything is released.
+    Meeting,
     /// For the gate.
     Asking,
     /// For neighbours' messages.
