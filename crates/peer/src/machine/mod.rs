@@ -168,6 +168,11 @@ impl Machine {
         self.node.model().as_slice()
     }
 
+    /// Whether it waits for its neighbours' first hello, and has asked for nothing yet.
+    pub fn is_meeting(&self) -> bool {
+        matches!(self.phase, Phase::New | Phase::Meeting)
+    }
+
     /// Whether it is at its end.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
