@@ -82,6 +82,8 @@ enum What {
     Down { node: usize, peer: usize, generation: u64 },
     Wake { node: usize },
     Boot { node: usize },
+    /// The end of a link whose one side has closed it after sending everything.
+    Closed { node: usize, peer: usize, generation: u64 },
     Trouble,
 }
 
@@ -105,6 +107,8 @@ struct Process {
     busy_until: u64,
     wake: u64,
     boots: u32,
+    /// All its rounds are done, whether or not others know.
+    done: bool,
 }
 
 pub struct World {
@@ -136,6 +140,7 @@ impl World {
             busy_until: 0,
             wake: u64::MAX,
             boots: 0,
+            done: false,
         };
         let processes = (0..problem.nodes).map(process).collect();
         let mut world = Self {
@@ -209,6 +214,10 @@ impl World {
                 self.processes[node].wake = u64::MAX;
                 self.tell(node, Event::Tick)
             }
+            What::Closed { node, peer, generation } if self.current(node, peer, generation) => {
+                self.take_down(node, peer);
+                Ok(())
+            }
             What::Up { node, peer, generation } if self.current(node, peer, generation) => {
                 self.tell(node, Event::Up(peer))
             }
@@ -241,6 +250,7 @@ impl World {
         }
         process.disk.revive();
         process.boots += 1;
+        process.busy_until = 0;
         if self.fault.has(Fault::TornWrite) && process.boots < 6 {
             let (n, keep) = (1 + self.dice.below(12), self.dice.below(400) as usize);
             self.processes[node].disk.crash_at(n, keep);
@@ -316,7 +326,7 @@ impl World {
                 let generation = self.link(node, peer).generation;
                 self.later(wait, What::Down { node, peer, generation });
             }
-            _ => self.later(wait, What::Boot { node }),
+            _ => {}
         }
         self.processes[node].wake = self.processes[node].wake.min(self.now + wait);
         self.later(wait, What::Wake { node });
@@ -336,18 +346,20 @@ impl World {
 
     /// A session ended well; it is started again if somebody may still need it, as a person would.
     fn finish(&mut self, node: usize, ended: Ended) {
-        self.hang_up_all(node);
-        let complete = matches!(&ended, Ended::Finished { unconfirmed } if unconfirmed.is_empty());
-        let others = self.processes.iter().enumerate().any(|(i, p)| i != node && p.ended.is_none());
+        for peer in 0..self.problem.nodes {
+            let generation = self.link(node, peer).generation;
+            self.later(100, What::Closed { node, peer, generation });
+        }
         let session = self.processes[node].session.take();
         self.log.push(format!("{}: {node} ended: {ended:?}", self.now));
-        if complete || !others {
-            let round = session.map_or(0, |s| s.machine().round());
-            assert_eq!(round, self.problem.rounds, "node {node} ended early");
-            self.processes[node].ended = Some(ended);
-        } else {
-            self.later(60_000, What::Boot { node });
+        let Ended::Finished { unconfirmed } = &ended else { panic!("nobody stopped it") };
+        self.processes[node].done = true;
+        let waits = |(i, p): (usize, &Process)| !p.done && unconfirmed.contains(&format!("org-{i}"));
+        if self.processes.iter().enumerate().any(waits) {
+            return self.later(60_000, What::Boot { node });
         }
+        assert_eq!(session.map_or(0, |s| s.machine().round()), self.problem.rounds, "node {node} ended early");
+        self.processes[node].ended = Some(ended);
     }
 
     /// A session stopped with an error: those that faults explain are followed by a new start.
@@ -411,7 +423,8 @@ impl World {
             return self.later(wait, What::Down { node, peer, generation });
         }
         let link = self.link(node, peer);
-        *link = Link { generation: link.generation + 1, up: true, last_delivery: [now; 2], ..*link };
+        // Both sides hear of it before the first frame comes.
+        *link = Link { generation: link.generation + 1, up: true, last_delivery: [now + 30; 2], ..*link };
         let generation = link.generation;
         self.later(LATENCY, What::Up { node, peer, generation });
         let wait = LATENCY + self.dice.below(20);
@@ -450,7 +463,7 @@ impl World {
                 () if fault.has(Fault::Reordering) => 500,
                 () => 3,
             };
-            let mut at = now + LATENCY + self.dice.below(spread);
+            let mut at = now + 25 + self.dice.below(spread);
             if !fault.has(Fault::Reordering) {
                 at = at.max(link.last_delivery[direction] + 1);
             }
