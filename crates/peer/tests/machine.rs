@@ -164,6 +164,18 @@ fn a_lost_frame_is_asked_for_and_sent_again() {
 }
 
 #[test]
+fn a_neighbour_that_lost_what_it_had_gets_it_again() {
+    let (mut m, effects) = connected();
+    let ours = sent(&effects, 0).last().unwrap().header.clone();
+    let has = Hello { received: Some(Mark { exchange: 0, hash: ours.hash }), ..Hello::default() };
+    m.handle(4, hello(0, 0, has));
+    m.handle(5, Event::Down(0, "killed".into()));
+    m.handle(6, Event::Up(0));
+    let effects = m.handle(7, hello(0, 0, Hello::default()));
+    assert_eq!(sent(&effects, 0).last().unwrap().header, ours);
+}
+
+#[test]
 fn a_restart_sends_the_kept_bytes_and_asks_nothing_of_the_gate() {
     let (_, effects) = connected();
     let kept = effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
