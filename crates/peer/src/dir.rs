@@ -157,6 +157,10 @@ impl Disk for Directory {
             Err(error) => Err(failed(&path)(error)),
         }
     }
+
+    fn shown(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
 }
 
 /// Files of a folder that may be another process's: for looking only, without the lock.

@@ -1,7 +1,7 @@
 //! What a ledger file says, all lines together. Pure: bytes in, facts or an explanation out.
 
 use super::line::{self, Entry, Hex};
-use crate::wire::{Hash, hex};
+use crate::wire::{Hash, Mark, hex};
 use prdo_accounting::{Event, History, Target};
 
 /// The format's version.
@@ -43,7 +43,7 @@ pub struct Run {
     pub charges: Vec<Event>,
     /// The exchange with which each round's release went out, and the hash of its payload: as many as there are
     /// charges, or one less.
-    pub sent: Vec<(u64, Hash)>,
+    pub sent: Vec<Mark>,
     /// Whether it is over.
     pub ended: bool,
 }
@@ -221,8 +221,8 @@ impl Contents {
             ));
         }
         match run.sent.last() {
-            Some((last, _)) if exchange <= *last => {
-                Err(format!("exchange {exchange} comes after exchange {last}"))
+            Some(last) if exchange <= last.exchange => {
+                Err(format!("exchange {exchange} cannot come after exchange {}", last.exchange))
             }
             _ => Ok(()),
         }
@@ -254,7 +254,7 @@ impl Contents {
                 run(&mut self.runs, &id, &mut |run| run.charges.extend(Event::sampled_gaussian(rate, noise)));
             }
             Entry::Sent { run: id, exchange, payload, .. } => {
-                run(&mut self.runs, &id, &mut |run| run.sent.push((exchange, payload.0)));
+                run(&mut self.runs, &id, &mut |run| run.sent.push(Mark { exchange, hash: payload.0 }));
             }
             Entry::End { run: id, .. } => run(&mut self.runs, &id, &mut |run| run.ended = true),
         }
