@@ -241,6 +241,11 @@ impl Home {
             return Err(HomeError::Order(format!("exchange {exchange} is out of turn: {next} comes next")));
         }
         let waiting = charged > sent;
+        if waiting && sent > 0 && outgoing.answer.is_none() {
+            let what =
+                format!("exchange {exchange} is not in it, though round {sent} was charged after that");
+            return Err(HomeError::HomeBack { what });
+        }
         if charged == 0 || outgoing.answer.is_some() != waiting {
             let what = if waiting { "the answer that was charged is not" } else { "no answer was charged" };
             return Err(HomeError::Order(format!("exchange {exchange} cannot be kept: {what} with it")));

@@ -261,13 +261,8 @@ impl Contents {
     }
 }
 
-/// A budget that a file can hold.
 fn target(epsilon: f64, delta: f64) -> Result<Target, String> {
-    let budget = Target::new(epsilon, delta).map_err(|error| error.to_string())?;
-    match epsilon.is_finite() {
-        true => Ok(budget),
-        false => Err("a budget of ε = ∞ is not allowed: a ledger's budget is a finite number".into()),
-    }
+    Target::new(epsilon, delta).map_err(|error| error.to_string())
 }
 
 /// A budget only goes up: what was promised when less was allowed stays true.
