@@ -326,7 +326,7 @@ impl Frame {
     /// Why this node does not go on with the neighbour; cut at [`REFUSAL`] bytes.
     pub fn refusal(to: &Expected, exchange: u64, why: &str) -> Self {
         let end = (0..=REFUSAL.min(why.len())).rev().find(|end| why.is_char_boundary(*end)).unwrap_or(0);
-        let payload: Arc<[u8]> = why[..end].as_bytes().into();
+        let payload: Arc<[u8]> = why.as_bytes()[..end].into();
         Self { header: to.reply(Kind::Refusal, exchange, &payload), payload }
     }
 

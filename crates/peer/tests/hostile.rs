@@ -1,7 +1,7 @@
 //! A neighbour that holds a listed key and means harm: nothing panics, memory stays bounded, and the other neighbour's
 //! frames keep flowing.
 #![cfg(feature = "iroh")]
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod net;
 
