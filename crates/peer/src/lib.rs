@@ -6,8 +6,8 @@
 //!   and the clock;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
 //! * [`identity`] and [`agreement`] are who takes part and what all have signed;
-//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached, [`local`] within one
-//!   process.
+//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached: [`local`] within one
+//!   process, `iroh` over QUIC; [`page`] shows the owner how things stand.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
 //! what is not durable.
@@ -20,10 +20,13 @@ pub mod disk;
 pub mod driver;
 pub mod home;
 pub mod identity;
+#[cfg(feature = "iroh")]
+pub mod iroh;
 pub mod ledger;
 pub mod local;
 pub mod machine;
 pub mod memory;
+pub mod page;
 pub mod session;
 pub mod transport;
 pub mod wire;
