@@ -60,6 +60,60 @@ impl Guarantee {
     }
 }
 
+/// What the noise of a private run follows from: public facts, no record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// What is promised.
+    pub privacy: Privacy,
+    /// How privacy losses are added up.
+    pub accounting: Accounting,
+    /// Whether the first round uses b₀.
+    pub first_batch: bool,
+    /// b₀ and b.
+    pub batch: (usize, usize),
+    /// Records of the smallest node.
+    pub least: usize,
+    /// T.
+    pub rounds: u32,
+}
+
+impl Plan {
+    /// The noise and what all rounds will cost, after `spent` was released about the same records.
+    ///
+    /// # Guarantee
+    /// ε of the result is for `spent` and all rounds together; it is at most the budget, if there is one.
+    ///
+    /// # Errors
+    /// Numbers out of range, or a budget that no noise keeps.
+    pub fn guarantee(&self, spent: &History) -> Result<Guarantee, RunError> {
+        use prdo_privacy::Batch;
+        let batches = Batches::new(self.batch.0, self.batch.1);
+        let rate = batches.rate(Batch::Later, self.least);
+        let first_rate = if self.first_batch { batches.rate(Batch::First, self.least) } else { rate };
+        let rates = [(first_rate, 1), (rate, u64::from(self.rounds).saturating_sub(1))];
+        let accountant = Accountant::new(self.accounting);
+        let (z, delta) = match self.privacy {
+            Privacy::Budget { epsilon, delta } => {
+                let target = Target::new(epsilon, delta)?;
+                (calibrate::noise_multiplier_after(&accountant, &target, spent, &rates)?, delta)
+            }
+            Privacy::Noise { multiplier, delta } => (multiplier, delta),
+        };
+        let mut guarantee = Guarantee {
+            epsilon: 0.0,
+            delta,
+            noise_multiplier: z,
+            first_rate,
+            rate,
+            accounting: self.accounting,
+        };
+        let mut history = spent.clone();
+        history.append(&guarantee.plan(self.rounds)?);
+        guarantee.epsilon = accountant.epsilon(&history, delta)?.upper;
+        Ok(guarantee)
+    }
+}
+
 /// A run to be: settings that can still be changed. See the [crate] for an example.
 pub struct Run<M: Model> {
     model: M,
@@ -257,34 +311,11 @@ impl<M: Model + 'static> Run<M> {
         Ok((first, size))
     }
 
-    fn guarantee(&self, least: usize, (first, size): (usize, usize)) -> Result<Option<Guarantee>, RunError> {
-        use prdo_privacy::Batch;
+    fn guarantee(&self, least: usize, batch: (usize, usize)) -> Result<Option<Guarantee>, RunError> {
         let Some(privacy) = self.privacy else { return Ok(None) };
-        let batches = Batches::new(first, size);
-        let rate = batches.rate(Batch::Later, least);
-        let first_rate =
-            if self.method.card().first_batch { batches.rate(Batch::First, least) } else { rate };
-        let rates = [(first_rate, 1), (rate, u64::from(self.rounds) - 1)];
-        let accountant = Accountant::new(self.accounting);
-        let (z, delta) = match privacy {
-            Privacy::Budget { epsilon, delta } => {
-                let target = Target::new(epsilon, delta)?;
-                (calibrate::noise_multiplier_after(&accountant, &target, &self.spent, &rates)?, delta)
-            }
-            Privacy::Noise { multiplier, delta } => (multiplier, delta),
-        };
-        let mut guarantee = Guarantee {
-            epsilon: 0.0,
-            delta,
-            noise_multiplier: z,
-            first_rate,
-            rate,
-            accounting: self.accounting,
-        };
-        let mut history = self.spent.clone();
-        history.append(&guarantee.plan(self.rounds)?);
-        guarantee.epsilon = accountant.epsilon(&history, delta)?.upper;
-        Ok(Some(guarantee))
+        let (accounting, rounds) = (self.accounting, self.rounds);
+        let first_batch = self.method.card().first_batch;
+        Plan { privacy, accounting, first_batch, batch, least, rounds }.guarantee(&self.spent).map(Some)
     }
 
     fn private_simulation(

@@ -68,6 +68,18 @@ methods! {
     Dsgd = dsgd;
 }
 
+impl Method {
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message: peers agree on both
+    /// before they begin.
+    pub fn exchanges(self, settings: &Settings) -> (u32, u32) {
+        match (self, settings.combine) {
+            (Method::Mt, Combine::After) => (2, 1),
+            (Method::Mt, Combine::First) => (1, 2),
+            _ => (1, 1),
+        }
+    }
+}
+
 impl std::fmt::Display for Method {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.card().name)
@@ -83,5 +95,38 @@ impl std::str::FromStr for Method {
             let names: Vec<_> = Method::ALL.iter().map(|m| m.card().name).collect();
             format!("there is no method {name:?}; there are {}", names.join(", "))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Inbox;
+    use prdo_privacy::{Exposed, Released};
+
+    #[test]
+    fn rounds_have_the_exchanges_that_are_announced() {
+        let start = Start::declared_public(vec![1.0, 2.0]).unwrap();
+        for method in Method::ALL.iter().copied() {
+            for combine in [Combine::After, Combine::First] {
+                let settings = Settings::new(0.1).combine(combine);
+                let (exchanges, vectors) = method.exchanges(&settings);
+                assert_eq!((exchanges * vectors) as usize, method.card().vectors_sent, "{method}");
+                let mut node = method.start::<Exposed>(&start, &settings).unwrap();
+                for round in 0..3 {
+                    let mut message = node.adapt(Released::start(&start));
+                    let mut count = 1;
+                    loop {
+                        assert_eq!(message.vectors().len(), vectors as usize, "{method}, round {round}");
+                        match node.mix(&Inbox::new(&[1.0], vec![&message])) {
+                            Some(next) => message = next,
+                            None => break,
+                        }
+                        count += 1;
+                    }
+                    assert_eq!(count, exchanges, "{method}, round {round}");
+                }
+            }
+        }
     }
 }

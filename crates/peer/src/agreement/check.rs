@@ -44,46 +44,12 @@ impl Terms {
             }
         }
         self.facts.check()?;
-        self.check_members()?;
+        check_members(&self.members, self.relay.is_some())?;
         self.check_weights()?;
         match self.settings.lines().any(|line| line.trim() == MARKER) {
             true => Err(AgreementError::value("settings.run_file", "…", "text without the marker line")),
             false => Ok(()),
         }
-    }
-
-    fn check_members(&self) -> Result<(), AgreementError> {
-        let count = self.members.len();
-        if !(2..=MOST_MEMBERS).contains(&count) {
-            let allowed = format!("from 2 to {MOST_MEMBERS} members");
-            return Err(AgreementError::value("member", format!("{count} times"), allowed));
-        }
-        let (mut names, mut keys, mut places) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for (i, member) in self.members.iter().enumerate() {
-            member.check(i, self.relay.is_some())?;
-            let at = |field: &str| format!("member {i}, {field}");
-            // Two names that differ in capitals only are one name to people, and to some file systems.
-            if !names.insert(member.name.to_lowercase()) {
-                return Err(AgreementError::value(
-                    at("name"),
-                    &member.name,
-                    "a name that no other member has",
-                ));
-            }
-            if !keys.insert(member.key) {
-                return Err(AgreementError::value(at("key"), member.key, "a key that no other member has"));
-            }
-            for address in &member.addresses {
-                if !places.insert(*address) {
-                    return Err(AgreementError::value(
-                        at("addresses"),
-                        address,
-                        "an address that is given once",
-                    ));
-                }
-            }
-        }
-        Ok(())
     }
 
     fn check_weights(&self) -> Result<(), AgreementError> {
@@ -119,6 +85,33 @@ impl Terms {
         let entries = rows.flat_map(|(i, row)| row.iter().map(move |(j, w)| (i, *j as usize, *w)));
         Ok(Mixing::from_entries(self.members.len(), entries.collect())?)
     }
+}
+
+/// Whether these can be the members of one agreement.
+pub(super) fn check_members(members: &[Member], relayed: bool) -> Result<(), AgreementError> {
+    let count = members.len();
+    if !(2..=MOST_MEMBERS).contains(&count) {
+        let allowed = format!("from 2 to {MOST_MEMBERS} members");
+        return Err(AgreementError::value("member", format!("{count} times"), allowed));
+    }
+    let (mut names, mut keys, mut places) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (i, member) in members.iter().enumerate() {
+        member.check(i, relayed)?;
+        let at = |field: &str| format!("member {i}, {field}");
+        // Two names that differ in capitals only are one name to people, and to some file systems.
+        if !names.insert(member.name.to_lowercase()) {
+            return Err(AgreementError::value(at("name"), &member.name, "a name that no other member has"));
+        }
+        if !keys.insert(member.key) {
+            return Err(AgreementError::value(at("key"), member.key, "a key that no other member has"));
+        }
+        for address in &member.addresses {
+            if !places.insert(*address) {
+                return Err(AgreementError::value(at("addresses"), address, "an address that is given once"));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Member {

@@ -94,6 +94,12 @@ pub enum AgreementError {
         /// Their names.
         missing: Vec<String>,
     },
+    /// The operating system.
+    #[error("cannot draw an id for the run: {problem}")]
+    Random {
+        /// What it said.
+        problem: String,
+    },
     /// Two agreements where one was meant.
     #[error("these are two different agreements: one has the hash {ours}, the other {theirs}")]
     Different {

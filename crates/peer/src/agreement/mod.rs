@@ -10,7 +10,7 @@ mod error;
 mod text;
 
 pub use error::AgreementError;
-pub use text::{LONGEST, MARKER};
+pub use text::{LONGEST, MARKER, parse_members};
 
 use crate::identity::{Identity, PublicKey, Signature};
 use crate::wire::{Expected, Hash, hex};
@@ -74,6 +74,16 @@ pub struct Terms {
     pub weights: Vec<Vec<(u32, f64)>>,
     /// A resolved run file with what is public: method, model, start, clips, batches, noise, budget. Not read here.
     pub settings: String,
+}
+
+/// A new run's id, drawn at random.
+///
+/// # Errors
+/// An operating system without randomness.
+pub fn new_run() -> Result<Hash, AgreementError> {
+    let mut id = [0; 32];
+    getrandom::fill(&mut id).map_err(|e| AgreementError::Random { problem: e.to_string() })?;
+    Ok(id)
 }
 
 /// Terms, their exact text, its hash, and the signatures so far: every one is valid.

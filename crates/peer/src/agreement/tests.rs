@@ -217,13 +217,13 @@ fn terms_that_are_not_allowed_are_refused() {
         (|t| t.weights[0].reverse(), "ascending order"),
         (|t| t.weights[0] = vec![(1, 0.5), (2, 0.5)], "the member's own among them"),
         (|t| t.weights[0][1].1 = 0.3, "weight"),
-        (|t| (t.weights[0][0].1, t.weights[0][1].1) = (0.25, 0.5), "symmetric"),
+        (|t| (t.weights[0][0].1, t.weights[0][1].1) = (0.25, 0.5), "must be the same"),
         (|t| t.weights[0][0].1 = f64::NAN, "weights"),
         (|t| t.weights[0][0].1 = -0.5, "above 0"),
         (|t| t.weights[0][0].1 = -0.0, "above 0"),
         (|t| t.weights[0][1].1 = 0.0, "leave out whom it does not talk to"),
         (|t| t.weights[2][2].0 = 7, "7"),
-        (|t| t.weights = vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(2, 1.0)]], "connected"),
+        (|t| t.weights = vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(2, 1.0)]], "3 parts"),
         (|t| t.settings = format!("a\n{MARKER}\nb"), "without the marker line"),
     ];
     for (k, (change, words)) in cases.iter().enumerate() {
@@ -231,6 +231,37 @@ fn terms_that_are_not_allowed_are_refused() {
         change(&mut terms);
         let error = Agreement::write(terms).unwrap_err().to_string();
         assert!(error.contains(words), "case {k}: {error}");
+    }
+}
+
+#[test]
+fn members_are_read_from_a_file_of_their_own() {
+    let file = Agreement::write(terms(3)).unwrap().to_file();
+    let from = file.find("# member 0").unwrap()..file.find("\n[settings]").unwrap();
+    let list: String =
+        file[from].lines().filter(|l| !l.starts_with("weights")).map(|l| format!("{l}\n")).collect();
+    assert_eq!(parse_members(&list, false).unwrap(), terms(3).members);
+    let by_hand = list.replace('"', "'").replace("records = 1000", "# ours\nrecords = 1_000");
+    assert_eq!(parse_members(&by_hand, false).unwrap(), terms(3).members);
+    let lonely = list.replacen("\"192.0.2.1:4433\"", "", 1);
+    assert!(parse_members(&lonely, true).is_ok());
+    let key = identity(0).public().to_string();
+    for (text, words) in [
+        (String::new(), "member is missing"),
+        ("member = 3".into(), "member = 3 is not allowed: it must be a list"),
+        ("member = [3]".into(), "a table [[member]]"),
+        (list.replacen("name = \"clinic-0\"\n", "", 1), "member 0, name is missing"),
+        (list.replacen("records", "record", 1), "member 0, records is missing"),
+        (list.replacen("[[member]]", "[[member]]\nage = 3", 1), "there is no key \"member 0, age\""),
+        (list.replacen(&key, &key.to_uppercase(), 1), "member 0, key"),
+        (list.replacen("clinic-1", "clinic-0", 1), "a name that no other member has"),
+        (list.replacen("192.0.2.2", "host.example", 1), "member 1, addresses"),
+        (lonely, "0 addresses is not allowed"),
+        (format!("relay = 1\n{list}"), "there is no key \"relay\""),
+        (format!("{list}["), "not TOML"),
+    ] {
+        let error = parse_members(&text, false).unwrap_err().to_string();
+        assert!(error.contains(words), "{words}: {error}");
     }
 }
 
@@ -268,6 +299,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in "(?s).{0,400}", toml in "([a-z_]{1,9} = ([0-9.\"\\[\\]{}]{0,9}|\\[\\[member\\]\\])\n){0,9}") {
         prop_assert!(Agreement::parse(&text).is_err());
+        prop_assert!(parse_members(&text, false).is_err() && parse_members(&toml, true).is_err());
         let file = format!("{toml}{MARKER}\n");
         prop_assert!(Agreement::parse(&file).is_err());
     }

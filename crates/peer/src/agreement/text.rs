@@ -1,5 +1,6 @@
 //! Terms as text and back. What is read is written again and compared, so there is one text for the same terms.
 
+use super::check::check_members;
 use super::{AgreementError, Facts, Member, Terms};
 use crate::identity::{PublicKey, Signature};
 use crate::wire::{Hash, from_hex, hex};
@@ -136,11 +137,7 @@ pub(super) fn signature(line: &str) -> Option<(&str, PublicKey, Signature)> {
 
 /// The terms of a text; that they are allowed is for [`Terms::check`].
 pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
-    let table: Table = text.parse().map_err(|e: toml::de::Error| {
-        let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or("");
-        AgreementError::NotToml { line: before.matches('\n').count() + 1, problem: e.message().to_string() }
-    })?;
-    let mut top = Fields { place: String::new(), table };
+    let mut top = Fields::read(text)?;
     let format = top.number("format")?;
     if format != FORMAT {
         return Err(AgreementError::value(
@@ -186,26 +183,29 @@ type Row = Vec<(u32, f64)>;
 
 fn members(top: &mut Fields) -> Result<(Vec<Member>, Vec<Row>), AgreementError> {
     let (mut members, mut weights) = (Vec::new(), Vec::new());
-    for (i, value) in top.list("member")?.into_iter().enumerate() {
-        let place = format!("member {i}, ");
-        let Value::Table(table) = value else {
-            return Err(AgreementError::value(format!("member {i}"), value, "a table [[member]]"));
-        };
-        let mut fields = Fields { place, table };
-        let key = fields.text("key")?;
-        members.push(Member {
-            name: fields.text("name")?,
-            key: key.parse().map_err(|_| {
-                let allowed = "a public key, 64 lower-case hexadecimal digits";
-                AgreementError::value(fields.path("key"), format!("{key:?}"), allowed)
-            })?,
-            addresses: fields.addresses()?,
-            records: fields.number("records")?,
-        });
+    for mut fields in top.tables("member")? {
+        members.push(fields.member()?);
         weights.push(fields.weights()?);
         fields.finish()?;
     }
     Ok((members, weights))
+}
+
+/// The members that a file lists, a table `[[member]]` with `name`, `key`, `addresses` and `records` each; `relayed`
+/// says that a relay will be named, so that addresses may be left out.
+///
+/// # Errors
+/// Text that is not TOML, keys that are missing or unknown, values that are not allowed.
+pub fn parse_members(text: &str, relayed: bool) -> Result<Vec<Member>, AgreementError> {
+    let mut top = Fields::read(text)?;
+    let mut members = Vec::new();
+    for mut fields in top.tables("member")? {
+        members.push(fields.member()?);
+        fields.finish()?;
+    }
+    top.finish()?;
+    check_members(&members, relayed)?;
+    Ok(members)
 }
 
 /// A table whose keys are taken out one by one; what is left over does not belong there.
@@ -215,6 +215,33 @@ struct Fields {
 }
 
 impl Fields {
+    fn read(text: &str) -> Result<Self, AgreementError> {
+        let table: Table = text.parse().map_err(|e: toml::de::Error| {
+            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+            let line = before.matches('\n').count() + 1;
+            AgreementError::NotToml { line, problem: e.message().to_string() }
+        })?;
+        Ok(Self { place: String::new(), table })
+    }
+
+    fn tables(&mut self, key: &str) -> Result<Vec<Fields>, AgreementError> {
+        let each = |(i, value)| match value {
+            Value::Table(table) => Ok(Fields { place: format!("{key} {i}, "), table }),
+            other => Err(AgreementError::value(format!("{key} {i}"), other, format!("a table [[{key}]]"))),
+        };
+        self.list(key)?.into_iter().enumerate().map(each).collect()
+    }
+
+    fn member(&mut self) -> Result<Member, AgreementError> {
+        let (name, key) = (self.text("name")?, self.text("key")?);
+        let key = key.parse().map_err(|_| {
+            let allowed =
+                "the 64 lower-case hexadecimal digits of a public key, as `prdo node key` prints them";
+            AgreementError::value(self.path("key"), format!("{key:?}"), allowed)
+        })?;
+        Ok(Member { name, key, addresses: self.addresses()?, records: self.number("records")? })
+    }
+
     fn path(&self, key: &str) -> String {
         format!("{}{key}", self.place)
     }

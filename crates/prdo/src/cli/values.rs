@@ -160,6 +160,14 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     SECONDS.parse(text)
 }
 
+/// Reads the shape of an image.
+pub fn image(text: &str) -> Result<[u64; 3], String> {
+    let sides: Option<Vec<u64>> =
+        text.split('x').map(|side| side.trim().parse().ok().filter(|n| (1..=100_000).contains(n))).collect();
+    let words = "it must be channels, height and width, such as 3x32x32";
+    sides.and_then(|sides| sides.try_into().ok()).ok_or_else(|| words.to_string())
+}
+
 /// Reads the name of a network.
 pub fn network(text: &str) -> Result<String, String> {
     let known = network::NAMES.contains(&text);

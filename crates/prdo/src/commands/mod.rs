@@ -6,6 +6,7 @@ mod data;
 mod demo;
 mod example;
 mod graph;
+mod node;
 mod privacy;
 mod report;
 mod reproduce;
@@ -69,6 +70,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Graph(args) => graph::run(&args),
         Command::Privacy(question) => privacy::run(&question),
         Command::Data(what) => data::run(&what),
+        Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),
         Command::Report { folder } => report::run(&folder),
     }

@@ -1,20 +1,27 @@
 //! Run files: what was typed, checked against the schema, and what was meant by it.
 //!
 //! `schema` is the list of keys; `document` reads TOML and checks every key's name, type and range; `network`,
-//! `layers`, `records` and `build` turn the values into a run; `resolved` writes them back with everything filled in.
+//! `layers`, `model`, `recipe`, `records` and `build` turn the values into a run; `terms` does so from public facts alone;
+//! `resolved` writes them back with everything filled in.
 
 mod build;
 mod document;
 pub mod layers;
+mod model;
 mod network;
 mod place;
+mod recipe;
 mod records;
 pub mod resolved;
 pub mod schema;
+mod terms;
 
-pub use build::{BoxedModel, Built, NetworkFacts, Validation, build};
+pub use build::{Built, NetworkFacts, Validation, build};
 pub use document::Document;
+pub use model::{BoxedModel, Form, PlannedModel, model_kind};
 pub use network::{Wiring, wiring};
 pub use place::{ConfigError, Place};
-pub use records::{Holdings, Kept, holdings, kept_holdings};
+pub use recipe::{Recipe, earlier_texts};
+pub use records::{Holdings, Kept, holdings, kept_holdings, public_facts};
 pub use schema::Value;
+pub use terms::{Planned, Public, agreed, terms};

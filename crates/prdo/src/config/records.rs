@@ -1,7 +1,9 @@
 //! The run file's `[data]` and `[partition]` sections as each node's records.
 
 use super::document::Document;
+use super::layers::is_network;
 use super::place::ConfigError;
+use prdo_peer::agreement::Facts;
 use prdo_problem::data::{
     self, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
 };
@@ -15,14 +17,8 @@ pub struct Holdings<F: Feature = f64> {
     pub held_out: Option<Table<F>>,
     /// Records set aside for tuning.
     pub validation: Option<Table<F>>,
-    /// Features of a record.
-    pub width: usize,
-    /// Number of classes, if labels are classes (2 for ±1).
-    pub classes: Option<usize>,
-    /// The classes' names, where labels are names.
-    pub class_names: Option<Vec<String>>,
-    /// The shape of a record, where records are images.
-    pub image: Option<ImageShape>,
+    /// What is public about the records: features (without an intercept), classes (2 for ±1), names, shape.
+    pub facts: Facts,
     /// What should be thought about.
     pub warnings: Vec<String>,
     /// What the data is, in words.
@@ -167,6 +163,28 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
     }
 }
 
+/// What is public about generated records.
+fn law_facts(document: &Document, law: &str) -> Facts {
+    let d = document.integer("data.dimension").unwrap_or(1);
+    let (features, classes) = match law {
+        "logistic" => (d, Some(2)),
+        "blobs" => (d, Some(blob_classes(document) as u64)),
+        "quadratic" => (d, None),
+        _ => (1, None),
+    };
+    Facts { features, classes, ..Facts::default() }
+}
+
+fn blob_classes(document: &Document) -> usize {
+    document.integer("data.classes").unwrap_or(4) as usize
+}
+
+/// Whether records of numbers get a feature that is always 1. Generated ones do not.
+pub fn intercept(document: &Document, binary: bool) -> bool {
+    let generated = document.text("data.source").is_some_and(|s| s != "file" && s != "digits");
+    binary && !generated && document.flag("model.intercept").unwrap_or(true)
+}
+
 fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings, DataError> {
     let number = |path| document.integer(path).unwrap_or(1) as usize;
     let (records, d) = (number("data.records"), number("data.dimension"));
@@ -186,15 +204,12 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 .map(|n| data::generate::logistic_held_out(n, d, heterogeneity, nodes, seed))
                 .transpose()?,
             validation: None,
-            class_names: None,
-            image: None,
             warnings: Vec::new(),
-            width: d,
-            classes: Some(2),
+            facts: law_facts(document, source),
             title: title(&format!("generated logistic data, {d} features, heterogeneity {heterogeneity}")),
         },
         "blobs" => {
-            let classes = document.integer("data.classes").unwrap_or(4) as usize;
+            let classes = blob_classes(document);
             let spread = document.float("data.spread").unwrap_or(0.4);
             Holdings {
                 nodes: data::generate::blobs(nodes, records, d, classes, spread, seed)?,
@@ -202,11 +217,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                     .map(|n| data::generate::blobs_held_out(n, d, classes, spread, seed))
                     .transpose()?,
                 validation: None,
-                class_names: None,
-                image: None,
                 warnings: Vec::new(),
-                width: d,
-                classes: Some(classes),
+                facts: law_facts(document, source),
                 title: title(&format!("generated blobs of spread {spread}, {classes} classes, {d} features")),
             }
         }
@@ -214,11 +226,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
             nodes: data::generate::quadratic(nodes, records, d, heterogeneity, seed)?,
             held_out: None,
             validation: None,
-            class_names: None,
-            image: None,
             warnings: Vec::new(),
-            width: d,
-            classes: None,
+            facts: law_facts(document, source),
             title: title(&format!("generated quadratic targets in {d} dimensions")),
         },
         _ => {
@@ -227,11 +236,8 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 nodes: data::generate::coefficients(nodes, records, bound, seed)?,
                 held_out: None,
                 validation: None,
-                class_names: None,
-                image: None,
                 warnings: Vec::new(),
-                width: 1,
-                classes: None,
+                facts: law_facts(document, source),
                 title: title(&format!("generated coefficients within ±{bound}")),
             }
         }
@@ -295,22 +301,14 @@ fn from_loaded<F: Feature>(
     let at = |e: DataError| data_error(document, &e);
     let file = document.text("data.path").unwrap_or_else(|| "UCI digits".into());
     let mut dataset = convert(loaded, &file).map_err(at)?;
-    let named = dataset.class_names.as_ref().map(Vec::len);
-    let classes = document.integer("data.classes").map(|k| k as usize).or(named);
+    let classes = given_classes(document, &dataset, binary)?;
     let (records, width) = (dataset.table.len(), dataset.table.width());
-    let relabel = |table: Table<F>| -> Result<(Table<F>, usize), DataError> {
-        if binary { Ok((data::binary_labels(table)?, 2)) } else { data::class_labels(table, classes) }
-    };
-    if let Some(names) = dataset.class_names.as_ref().filter(|names| binary && names.len() != 2) {
-        let message =
-            format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
-        return Err(document.error("data.path", message).help("\"softmax\" takes any number of classes"));
-    }
-    let intercept = binary && document.flag("model.intercept").unwrap_or(true);
+    let relabel = |table: Table<F>| relabel(table, binary, classes);
+    let intercept = intercept(document, binary);
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
     dataset.table = with_intercept(table);
-    let (class_names, image) = (dataset.class_names.clone(), dataset.image);
+    let facts = dataset_facts(&dataset, width, classes);
 
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
@@ -339,18 +337,67 @@ fn from_loaded<F: Feature>(
     // Reports are passed on: they name the file, not where it lies on this machine.
     let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
     let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
-    let width = width + usize::from(intercept);
-    Ok(Holdings {
-        nodes: tables,
-        held_out,
-        validation,
-        width,
-        classes: Some(classes),
-        class_names,
-        image,
-        warnings,
-        title,
-    })
+    Ok(Holdings { nodes: tables, held_out, validation, facts, warnings, title })
+}
+
+fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: usize) -> Facts {
+    let sides = |i: ImageShape| [i.channels as u64, i.height as u64, i.width as u64];
+    Facts {
+        features: features as u64,
+        classes: Some(classes as u64),
+        class_names: dataset.class_names.clone(),
+        feature_names: dataset.feature_names.clone(),
+        image: dataset.image.map(sides),
+    }
+}
+
+/// What is public about records of this kind of model, and whether they are images as bytes. Of a file nothing but the
+/// shape and the names are looked at.
+///
+/// # Errors
+/// A file that cannot be read, or that holds something else.
+pub fn public_facts(document: &Document, kind: &str) -> Result<(Facts, bool), ConfigError> {
+    let binary = kind == "logistic";
+    match source(document)? {
+        Source::Law(law) => Ok((law_facts(document, &law), false)),
+        Source::Data(Loaded::Numbers(data)) => Ok((loaded_facts(document, data, binary)?, false)),
+        Source::Data(Loaded::Images(data)) => Ok((loaded_facts(document, data, binary)?, is_network(kind))),
+    }
+}
+
+fn loaded_facts<F: Feature>(
+    document: &Document,
+    mut dataset: Dataset<F>,
+    binary: bool,
+) -> Result<Facts, ConfigError> {
+    let (width, given) = (dataset.table.width(), given_classes(document, &dataset, binary)?);
+    let (table, classes) = relabel(dataset.table, binary, given).map_err(|e| data_error(document, &e))?;
+    dataset.table = table;
+    Ok(dataset_facts(&dataset, width, classes))
+}
+
+/// How many classes there are, where the run file or the labels' names say so.
+fn given_classes<F: Feature>(
+    document: &Document,
+    dataset: &Dataset<F>,
+    binary: bool,
+) -> Result<Option<usize>, ConfigError> {
+    let names = dataset.class_names.as_ref();
+    if let Some(names) = names.filter(|names| binary && names.len() != 2) {
+        let message =
+            format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
+        return Err(document.error("data.path", message).help("\"softmax\" takes any number of classes"));
+    }
+    Ok(document.integer("data.classes").map(|k| k as usize).or(names.map(Vec::len)))
+}
+
+/// Labels as the model reads them, and how many classes there are.
+fn relabel<F: Feature>(
+    table: Table<F>,
+    binary: bool,
+    classes: Option<usize>,
+) -> Result<(Table<F>, usize), DataError> {
+    if binary { Ok((data::binary_labels(table)?, 2)) } else { data::class_labels(table, classes) }
 }
 
 /// The data's folder, if it is one of images that brings its own test images.

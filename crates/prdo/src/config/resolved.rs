@@ -1,19 +1,72 @@
-//! A run's settings written back as a run file, with every default filled in.
+//! A run's settings written back as a run file, with every default filled in: for its owner, or for an agreement.
 
 use super::build::Built;
 use super::document::Document;
 use super::layers;
+use super::model::Form;
+use super::recipe::earlier_texts;
+use super::records::intercept;
 use super::schema::{KEYS, Value};
+use super::terms::Planned;
+use crate::run::Guarantee;
+use prdo_algorithm::Method;
 use prdo_privacy::Sampling;
 use std::fmt::Write;
 
 /// The run file of a built run: running it again gives the same bits.
 pub fn to_toml(document: &Document, built: &Built) -> String {
-    let mut text =
-        String::from("# Written by prdo: every setting of this run. `prdo run` repeats it to the bit.\n");
+    let known = Known::of(built);
+    let header = "# Written by prdo: every setting of this run. `prdo run` repeats it to the bit.\n";
+    write(header.into(), |path| value(path, document, built, &known))
+}
+
+/// The settings that members agree on, as a run file in which nothing is only one owner's: no data, no partition, no
+/// seed of secret draws. The graph is not in it either: the agreement has every row of W.
+pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
+    let known = Known {
+        model: &planned.model.kind,
+        method: planned.recipe.method,
+        batch: planned.recipe.batch,
+        constants: match &planned.model.form {
+            Form::Network { constants, .. } => constants.as_ref(),
+            _ => None,
+        },
+        guarantee: Some(planned.guarantee),
+        lambda: planned.spectrum.lambda,
+        records: planned.records,
+        least_records: planned.recipe.least,
+        parameters: planned.model.dimension,
+    };
+    let wiring = &planned.wiring;
+    let graph = wiring.kind.map_or("from a file".to_string(), |kind| kind.to_string());
+    let header = format!(
+        "# What all members use. Graph: {graph}, weights: {}; its rows are the members' weights.\n",
+        wiring.weights
+    );
+    write(header, |path| agreed_value(path, document, planned, &known))
+}
+
+/// Whether a key may stand in an agreement's settings.
+pub fn is_agreed(path: &str) -> bool {
+    let section = path.split('.').next().unwrap_or("");
+    let whole = ["rounds", "method", "batch", "clip", "resolved"].contains(&section);
+    let model = section == "model" && path != "model.file";
+    let single = [
+        "graph.allow_indefinite",
+        "data.mean",
+        "data.deviation",
+        "privacy.noise_multiplier",
+        "privacy.delta",
+        "privacy.accountant",
+        "privacy.earlier",
+    ];
+    whole || model || single.contains(&path)
+}
+
+fn write(mut text: String, value: impl Fn(&'static str) -> Option<Value>) -> String {
     let mut section = "";
     for key in KEYS {
-        let Some(value) = value(key.path, document, built) else { continue };
+        let Some(value) = value(key.path) else { continue };
         let (in_section, name) = key.path.split_once('.').unwrap_or(("", key.path));
         if in_section != section {
             section = in_section;
@@ -24,11 +77,38 @@ pub fn to_toml(document: &Document, built: &Built) -> String {
     text
 }
 
+/// What a run file and an agreement both know.
+struct Known<'a> {
+    model: &'a str,
+    method: Method,
+    batch: (usize, usize, Sampling),
+    constants: Option<&'a (Vec<f32>, Vec<f32>)>,
+    guarantee: Option<Guarantee>,
+    lambda: f64,
+    records: usize,
+    least_records: usize,
+    parameters: usize,
+}
+
+impl<'a> Known<'a> {
+    fn of(built: &'a Built) -> Self {
+        let facts = &built.prepared.facts;
+        Self {
+            model: &built.model,
+            method: built.method,
+            batch: built.batch,
+            constants: built.network.as_ref().and_then(|network| network.constants.as_ref()),
+            guarantee: built.prepared.guarantee,
+            lambda: facts.spectrum.lambda,
+            records: facts.records,
+            least_records: facts.least_records,
+            parameters: facts.parameters,
+        }
+    }
+}
+
 /// The value that was used, or `None` where the key says nothing about this run.
-fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value> {
-    let (facts, guarantee) = (&built.prepared.facts, built.prepared.guarantee);
-    let text = |t: &str| Some(Value::Text(t.to_string()));
-    let number = |n: usize| Some(Value::Integer(n as u64));
+fn value(path: &'static str, document: &Document, built: &Built, known: &Known<'_>) -> Option<Value> {
     let source = document.text("data.source").unwrap_or_default();
     let generated = source != "file" && source != "digits";
     // A folder of images brings its own test images: then no number of records is set aside.
@@ -38,15 +118,9 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         && !own_test;
     let from_file = |path| document.file(path).map(|p| Value::Text(absolute(&p)));
     match path {
-        "graph.nodes" => number(facts.nodes),
+        "graph.nodes" => Some(Value::Integer(built.prepared.facts.nodes as u64)),
         "graph.weights" => built.wiring.rule.map(|(weights, _)| Value::Text(weights.to_string())),
         "graph.lazy" => built.wiring.rule.map(|(_, lazy)| Value::Flag(lazy)),
-        "model.kind" => text(&built.model),
-        "model.regularization" => match built.model.as_str() {
-            "logistic" => Some(Value::Float(document.float(path).unwrap_or(0.001))),
-            "softmax" => Some(Value::Float(document.float(path).unwrap_or(0.0))),
-            _ => None,
-        },
         "model.intercept" if source == "file" && built.model == "logistic" => {
             Some(Value::Flag(document.flag(path).unwrap_or(true)))
         }
@@ -54,10 +128,6 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
             Some(Value::Float(built.test_records as f64))
         }
         "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement" => from_file(path),
-        "data.mean" => built.network.as_ref()?.constants.as_ref().map(|(mean, _)| floats(mean)),
-        "data.deviation" => {
-            built.network.as_ref()?.constants.as_ref().map(|(_, deviation)| floats(deviation))
-        }
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,
@@ -71,32 +141,74 @@ fn value(path: &'static str, document: &Document, built: &Built) -> Option<Value
         "partition.shards" if document.text("partition.kind").as_deref() != Some("shards") => None,
         "model.condition" | "model.curvature" if !document.has(path) => None,
         "model.start" | "model.start_seed" if document.has("model.file") => None,
-        "model.start" => text(&layers::start_law(document, &built.model)),
-        "model.start_deviation" if layers::start_law(document, &built.model) != "normal" => None,
-        "model.start_seed" if layers::start_law(document, &built.model) == "zeros" => None,
+        _ => shared_value(path, document, known),
+    }
+}
+
+/// The same for an agreement.
+fn agreed_value(
+    path: &'static str,
+    document: &Document,
+    planned: &Planned,
+    known: &Known<'_>,
+) -> Option<Value> {
+    let (model, earlier) = (known.model, &planned.recipe.earlier);
+    match path {
+        _ if !is_agreed(path) => None,
+        "graph.allow_indefinite" => document.flag(path).filter(|allowed| *allowed).map(Value::Flag),
+        "model.intercept" if model == "logistic" => Some(Value::Flag(intercept(document, true))),
+        "model.intercept" => None,
+        "model.condition" if model != "quadratic" => None,
+        "model.curvature" if model != "log-cosh" => None,
+        "privacy.noise_multiplier" => Some(Value::Float(planned.guarantee.noise_multiplier)),
+        "privacy.earlier" if earlier.is_empty() => None,
+        "privacy.earlier" => Some(Value::Texts(earlier_texts(earlier))),
+        "resolved.budget" => document.float("privacy.epsilon").or(document.float(path)).map(Value::Float),
+        _ => shared_value(path, document, known),
+    }
+}
+
+/// What is written in the same way whoever reads it.
+fn shared_value(path: &'static str, document: &Document, known: &Known<'_>) -> Option<Value> {
+    let text = |t: &str| Some(Value::Text(t.to_string()));
+    let number = |n: usize| Some(Value::Integer(n as u64));
+    let law = || layers::start_law(document, known.model);
+    match path {
+        "model.kind" => text(known.model),
+        "model.regularization" => match known.model {
+            "logistic" => Some(Value::Float(document.float(path).unwrap_or(0.001))),
+            "softmax" => Some(Value::Float(document.float(path).unwrap_or(0.0))),
+            _ => None,
+        },
+        "data.mean" => known.constants.map(|(mean, _)| floats(mean)),
+        "data.deviation" => known.constants.map(|(_, deviation)| floats(deviation)),
+        "model.start" => text(&law()),
+        "model.start_deviation" if law() != "normal" => None,
+        "model.start_seed" if law() == "zeros" => None,
         "method.gamma" | "method.beta" | "method.combine" => {
             let name = path.trim_start_matches("method.");
-            let read = built.method.card().parameters.iter().any(|p| p.name() == name);
+            let read = known.method.card().parameters.iter().any(|p| p.name() == name);
             if read { document.get(path) } else { None }
         }
-        "batch.sampling" => match built.batch.2 {
+        "batch.sampling" => match known.batch.2 {
             Sampling::Poisson => text("poisson"),
             Sampling::WithoutReplacement => text("without-replacement"),
             Sampling::Full => text("full"),
         },
-        "batch.size" if built.batch.2 != Sampling::Full => number(built.batch.1),
-        "batch.first" if built.method.card().first_batch && built.batch.2 != Sampling::Full => {
-            number(built.batch.0)
+        "batch.size" if known.batch.2 != Sampling::Full => number(known.batch.1),
+        "batch.first" if known.method.card().first_batch && known.batch.2 != Sampling::Full => {
+            number(known.batch.0)
         }
         "batch.size" | "batch.first" => None,
-        _ if path.starts_with("privacy.") && guarantee.is_none() => None,
+        _ if path.starts_with("privacy.") && known.guarantee.is_none() => None,
         "resolved.prdo" => text(env!("CARGO_PKG_VERSION")),
-        "resolved.noise_multiplier" => guarantee.map(|g| Value::Float(g.noise_multiplier)),
-        "resolved.epsilon" => guarantee.map(|g| Value::Float(g.epsilon)),
-        "resolved.lambda" => Some(Value::Float(facts.spectrum.lambda)),
-        "resolved.records" => number(facts.records),
-        "resolved.least_records" => number(facts.least_records),
-        "resolved.parameters" => number(facts.parameters),
+        "resolved.noise_multiplier" => known.guarantee.map(|g| Value::Float(g.noise_multiplier)),
+        "resolved.epsilon" => known.guarantee.map(|g| Value::Float(g.epsilon)),
+        "resolved.lambda" => Some(Value::Float(known.lambda)),
+        "resolved.records" => number(known.records),
+        "resolved.least_records" => number(known.least_records),
+        "resolved.parameters" => number(known.parameters),
+        "resolved.budget" => None,
         _ => document.get(path),
     }
 }

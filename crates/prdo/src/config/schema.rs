@@ -347,6 +347,12 @@ pub const KEYS: &[Key] = &[
         None,
         "a file that lists what runs release about these records: epsilon is then for all of them; relative to the run file",
     ),
+    key(
+        "privacy.earlier",
+        Kind::Texts,
+        None,
+        "what the runs that this one goes on from released, as \"rate noise count\": epsilon is then for all of it",
+    ),
     key("metrics.every", Kind::Integer(1, 100_000_000), Some("10"), "a row of metrics every so many rounds"),
     key(
         "metrics.records",
@@ -368,6 +374,12 @@ pub const KEYS: &[Key] = &[
         Kind::Float("above 0", |x| x > 0.0),
         None,
         "ε of the whole run (information only)",
+    ),
+    key(
+        "resolved.budget",
+        Kind::Float("above 0", |x| x > 0.0),
+        None,
+        "ε that the noise was calibrated to (information only)",
     ),
     key(
         "resolved.lambda",

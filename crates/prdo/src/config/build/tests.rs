@@ -1,6 +1,7 @@
 //! Images go through as bytes, dealt out as their numbers would be.
 
 use super::*;
+use prdo_privacy::Model;
 use prdo_problem::data::{Dataset, ImageShape, npz};
 
 /// Estimates the mean brightness: one parameter, read from bytes.
@@ -56,7 +57,8 @@ fn bytes_are_dealt_out_as_numbers_are() {
     assert_eq!(kept.nodes.iter().map(Table::to_numbers).collect::<Vec<_>>(), numbers.nodes);
     assert_eq!(kept.held_out.unwrap().to_numbers(), numbers.held_out.unwrap());
     assert_eq!(kept.validation.unwrap().to_numbers(), numbers.validation.unwrap());
-    assert_eq!((kept.image, kept.classes, kept.width), (Some(SHAPE), Some(2), 4));
+    let facts = kept.facts;
+    assert_eq!((facts.image, facts.classes, facts.features), (Some([1, 2, 2]), Some(2), 4));
 }
 
 #[test]

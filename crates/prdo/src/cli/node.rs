@@ -1,0 +1,105 @@
+//! `prdo node`, as typed.
+
+use super::values;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `prdo node`.
+#[derive(Debug, Subcommand)]
+pub enum Node {
+    /// Makes a node's key pair: the private key in a new file, the public key on stdout.
+    #[command(after_help = "Example: prdo node key clinic.key\n\
+        Give the public key to whoever writes the agreement; keep the file to yourself (mode 0600).\n\
+        `prdo node key clinic.key --show` prints the public key of a file that is there.")]
+    Key(KeyArgs),
+    /// Turns a run file and a list of members into a run agreement, for everyone to sign.
+    #[command(
+        after_help = "Example: prdo node init run.toml --members members.toml --out clinics.agreement\n\
+        members.toml has for each member: [[member]] name = \"a\", key = \"…\", addresses = [\"192.0.2.7:4433\"],\n\
+        records = 1000 (how many slots it has for records: public). Nobody's records are needed: where data.path is\n\
+        not readable here, give --features and --classes.\n\
+        When a member has left for good: --continues OLD.agreement --rounds-done R."
+    )]
+    Init(Box<InitArgs>),
+    /// Signs a run agreement, and gathers the signatures in other copies of it.
+    #[command(
+        after_help = "Example: prdo node sign clinics.agreement --key clinic.key --with from-b.agreement\n\
+        Read the file before: it is text. Whoever signs agrees to the members, the graph, the method and the privacy."
+    )]
+    Sign(SignArgs),
+}
+
+/// `prdo node key`.
+#[derive(Debug, Args)]
+pub struct KeyArgs {
+    /// The file of the private key; never overwritten.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Prints the public key of an existing file; makes nothing.
+    #[arg(long)]
+    pub show: bool,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `prdo node init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The run file: it must have a [privacy] section.
+    #[arg(value_name = "RUN.toml")]
+    pub file: PathBuf,
+    /// Who takes part, in the order of the graph's nodes.
+    #[arg(long, value_name = "MEMBERS.toml")]
+    pub members: PathBuf,
+    /// The agreement's file.
+    #[arg(long, value_name = "FILE.agreement")]
+    pub out: PathBuf,
+    /// Signs at once with this private key.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Features of a record, instead of looking at data.path.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub features: Option<u64>,
+    /// Number of classes, instead of looking at data.path.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    pub classes: Option<u64>,
+    /// Channels, height and width of images, instead of looking at data.path.
+    #[arg(long, value_name = "CxHxW", value_parser = values::image)]
+    pub image: Option<[u64; 3]>,
+    /// A relay of your own for members that cannot reach each other directly; none unless named.
+    #[arg(long, value_name = "URL")]
+    pub relay: Option<String>,
+    /// The agreement that this one goes on from, when a member has left for good.
+    #[arg(long, value_name = "OLD.agreement", requires = "rounds_done")]
+    pub continues: Option<PathBuf>,
+    /// How many rounds the old agreement's members have released: the largest number in anyone's ledger.
+    #[arg(long, value_name = "R", requires = "continues", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rounds_done: Option<u32>,
+    /// Overrides a key of the run file; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    pub overwrite: bool,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `prdo node sign`.
+#[derive(Debug, Args)]
+pub struct SignArgs {
+    /// The agreement; signatures are added to it.
+    #[arg(value_name = "FILE.agreement")]
+    pub file: PathBuf,
+    /// The private key to sign with.
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// Another copy of the same agreement, whose signatures are taken over; may be given several times.
+    #[arg(long, value_name = "OTHER", num_args = 1..)]
+    pub with: Vec<PathBuf>,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+}

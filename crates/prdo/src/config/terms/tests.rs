@@ -1,0 +1,65 @@
+//! What is planned from public facts is what is built from records.
+
+use super::*;
+use crate::config::{build, model_kind, public_facts, wiring};
+
+/// Builds the run, and plans it from its facts alone.
+fn both(text: &str) -> (crate::config::Built, Planned) {
+    let document = Document::parse("a.toml", text).unwrap();
+    let built = build(&document).unwrap();
+    let kind = model_kind(&document).unwrap();
+    let (facts, bytes) = public_facts(&document, &kind).unwrap();
+    let nodes = built.prepared.facts.nodes;
+    let records = vec![built.prepared.facts.least_records; nodes];
+    let public = Public { facts: &facts, bytes, records: &records };
+    let planned = terms(&document, wiring(&document, Some(nodes)).unwrap(), &public).unwrap();
+    (built, planned)
+}
+
+const REST: &str =
+    "[batch]\nsize = 5\n[clip]\ngradient = 1\ndifference = 0.1\n[privacy]\nepsilon = 8\ndelta = 1e-3\n";
+
+#[test]
+fn planned_as_built() {
+    for (data, method) in [
+        ("source = \"logistic\"\nrecords = 20", "name = \"prdo\"\nstep_size = 0.5"),
+        (
+            "source = \"blobs\"\nrecords = 20\nclasses = 5",
+            "name = \"mt\"\nstep_size = 0.1\ncombine = \"first\"",
+        ),
+        ("source = \"quadratic\"\nrecords = 20", "name = \"edm\"\nstep_size = 0.1"),
+        ("source = \"coefficients\"\nrecords = 20", "name = \"dsgd\"\nstep_size = 0.1"),
+        ("source = \"digits\"", "name = \"ed\"\nstep_size = 0.1"),
+        (
+            "source = \"digits\"\n[model]\nkind = \"network\"\nlayers = [\"dense 4\", \"tanh\", \"dense 10\"]",
+            "name = \"prdo\"\nstep_size = 0.1\ngamma = 1",
+        ),
+    ] {
+        let (built, planned) =
+            both(&format!("rounds = 9\n[graph]\nnodes = 5\n[data]\n{data}\n[method]\n{method}\n{REST}"));
+        assert_eq!(Some(planned.guarantee), built.prepared.guarantee, "{data}");
+        assert_eq!(planned.model.dimension, built.prepared.facts.parameters, "{data}");
+        assert_eq!((planned.model.kind, planned.recipe.batch), (built.model, built.batch), "{data}");
+        assert_eq!(
+            (planned.recipe.method, planned.recipe.settings),
+            (built.method, built.settings),
+            "{data}"
+        );
+        assert_eq!(planned.recipe.clip, built.clip, "{data}");
+        assert_eq!(planned.model.start.values(), built.prepared.training.models()[0], "{data}");
+    }
+}
+
+#[test]
+fn a_model_from_a_file_cannot_be_agreed_on() {
+    let text = "rounds = 9\n[graph]\nnodes = 5\n[data]\nsource = \"digits\"\n[model]\nkind = \"lenet\"\nfile = \"m\"\n\
+        [method]\nname = \"ed\"\nstep_size = 0.1\n";
+    let document = Document::parse("a.toml", &format!("{text}{REST}")).unwrap();
+    let facts = Facts { features: 64, classes: Some(10), ..Facts::default() };
+    let public = Public { facts: &facts, bytes: false, records: &[20; 5] };
+    let error = terms(&document, wiring(&document, None).unwrap(), &public).unwrap_err().to_string();
+    assert!(
+        error.contains("model.file is not allowed in an agreement") && error.contains("a.toml:8"),
+        "{error}"
+    );
+}
