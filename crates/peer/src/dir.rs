@@ -179,6 +179,10 @@ impl Disk for Directory {
             Err(error) => Err(failed(&path)(error)),
         }
     }
+
+    fn shown(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
 }
 
 /// Files of a folder that may be another process's: for looking only, without the lock.
@@ -307,5 +311,38 @@ mod tests {
         assert!(Directory::open(folder.path()).is_err(), "a folder inside still holds the lock");
         drop(inner);
         Directory::open(folder.path()).unwrap();
+    }
+
+    /// This test starts itself as another process, which finds the folder taken; and takes it when the first one ends.
+    #[test]
+    fn another_process_is_refused_until_this_one_lets_go() {
+        const FOLDER: &str = "PRDO_TEST_LOCKED_FOLDER";
+        if let Some(folder) = std::env::var_os(FOLDER) {
+            match Directory::open(Path::new(&folder)) {
+                Ok(_) => println!("taken"),
+                Err(error) => println!("refused: {error}"),
+            }
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let other = || {
+            let output = std::process::Command::new(std::env::current_exe().unwrap())
+                .args([
+                    "--exact",
+                    "dir::tests::another_process_is_refused_until_this_one_lets_go",
+                    "--nocapture",
+                ])
+                .env(FOLDER, folder.path())
+                .output()
+                .unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let held = Directory::open(folder.path()).unwrap();
+        let text = other();
+        let number = format!("in use by another process (number {})", std::process::id());
+        assert!(text.contains("refused: ") && text.contains(&number), "{text}");
+        drop(held);
+        let text = other();
+        assert!(text.contains("taken"), "{text}");
     }
 }

@@ -23,7 +23,8 @@ pub trait Disk: Send {
     /// The operating system's; the file is then not to be trusted.
     fn overwrite(&mut self, name: &str, parts: &[&[u8]]) -> Result<(), DiskError>;
 
-    /// Cuts the file to `length` bytes.
+    /// Cuts the file to `length` bytes if it has more. What stays is durable, even if the process that wrote it ended
+    /// before it could see to that.
     ///
     /// # Errors
     /// The operating system's.
@@ -34,6 +35,11 @@ pub trait Disk: Send {
     /// # Errors
     /// The operating system's.
     fn remove(&mut self, name: &str) -> Result<(), DiskError>;
+
+    /// What people know the file by.
+    fn shown(&self, name: &str) -> String {
+        name.into()
+    }
 }
 
 /// A file that could not be read or written.

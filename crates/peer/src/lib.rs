@@ -6,8 +6,8 @@
 //!   and the clock;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
 //! * [`identity`] and [`agreement`] are who takes part and what all have signed;
-//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached, [`local`] within one
-//!   process.
+//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached: [`local`] within one
+//!   process, `iroh` over QUIC; [`page`] shows the owner how things stand.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
 //! what is not durable.

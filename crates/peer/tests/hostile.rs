@@ -1,7 +1,7 @@
 //! A neighbour that holds a listed key and means harm: nothing panics, memory stays bounded, and the other neighbour's
 //! frames keep flowing.
 #![cfg(feature = "iroh")]
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod net;
 
@@ -192,7 +192,7 @@ fn messages() -> Vec<(&'static str, Vec<u8>, bool, &'static str)> {
     vec![
         ("wrong magic", at(0, b"HTTP"), false, "not a prdo frame"),
         ("version", at(4, &[2]), false, "not a prdo frame"),
-        ("kind", at(5, &[4]), false, "kind 4"),
+        ("kind", at(5, &[3]), false, "kind 3"),
         ("reserved bits", at(6, &[1]), false, "reserved"),
         ("other reserved bits", at(86, &[1]), false, "reserved"),
         ("wrong sender", at(8, &2_u32.to_le_bytes()), false, "from member 2"),

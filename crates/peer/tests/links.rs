@@ -1,6 +1,6 @@
 //! Links between neighbours in one process: what arrives, who is let in, how links end and come back.
 #![cfg(feature = "iroh")]
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod net;
 
@@ -69,7 +69,7 @@ fn a_neighbour_with_another_key_is_not_reached() {
     let mut zero = links(0, &[(1, Some(other.local_address()))], 8);
     zero.dial(1);
     let why = expect_down(&mut zero, 1);
-    assert!(why.contains("dialled 127.0.0.1:"), "{why}");
+    assert!(why.contains("has another key") && why.contains("dialled 127.0.0.1:"), "{why}");
 }
 
 #[test]
@@ -167,6 +167,17 @@ fn whoever_does_not_take_frames_is_not_sent_more() {
         zero.send(1, Arc::clone(&frames[0]));
     }
     assert!(expect_down(&mut zero, 1).contains("8 frames waiting"));
+    // One that still does not read does not keep us from hanging up, dialling again and leaving.
+    zero.dial(1);
+    expect_up(&mut zero, 1);
+    for frame in &frames {
+        zero.send(1, Arc::clone(frame));
+    }
+    zero.hang_up(1, "enough");
+    assert_eq!(expect_down(&mut zero, 1), "enough");
+    let start = Instant::now();
+    zero.close(Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }
 
 #[test]

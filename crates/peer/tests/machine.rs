@@ -164,10 +164,22 @@ fn a_lost_frame_is_asked_for_and_sent_again() {
 }
 
 #[test]
+fn a_neighbour_that_lost_what_it_had_gets_it_again() {
+    let (mut m, effects) = connected();
+    let ours = sent(&effects, 0).last().unwrap().header.clone();
+    let has = Hello { received: Some(Mark { exchange: 0, hash: ours.hash }), ..Hello::default() };
+    m.handle(4, hello(0, 0, has));
+    m.handle(5, Event::Down(0, "killed".into()));
+    m.handle(6, Event::Up(0));
+    let effects = m.handle(7, hello(0, 0, Hello::default()));
+    assert_eq!(sent(&effects, 0).last().unwrap().header, ours);
+}
+
+#[test]
 fn a_restart_sends_the_kept_bytes_and_asks_nothing_of_the_gate() {
     let (_, effects) = connected();
     let kept = effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
-    let saved = Saved { state: None, outgoing: vec![kept.clone().unwrap()] };
+    let saved = Saved { outgoing: vec![kept.clone().unwrap()], ..Saved::default() };
     let mut again = machine(&saved);
     let effects = again.handle(0, Event::Start);
     assert!(!effects.iter().any(|e| matches!(e, Effect::Ask { .. })), "{effects:?}");
@@ -178,7 +190,7 @@ fn a_restart_sends_the_kept_bytes_and_asks_nothing_of_the_gate() {
     // Kept bytes that the answer does not give are a conflict, found before anything is sent.
     let outgoing = Outgoing { payload: vec![0; 8 * D].into(), ..kept.unwrap() };
     let node = Method::Ed.start(&Start::zeros(D), &Settings::new(0.5)).unwrap();
-    let bad = Machine::new(place(), node, &Saved { state: None, outgoing: vec![outgoing] }, Patience::default());
+    let bad = Machine::new(place(), node, &Saved { outgoing: vec![outgoing], ..Saved::default() }, Patience::default());
     assert!(bad.err().unwrap().to_string().contains("already kept"));
 }
 
@@ -197,7 +209,7 @@ fn a_neighbour_that_knows_more_than_we_do_stops_us() {
     let mut m2 = {
         let (_, effects) = connected();
         let kept = effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
-        machine(&Saved { state: None, outgoing: vec![kept.unwrap()] })
+        machine(&Saved { outgoing: vec![kept.unwrap()], ..Saved::default() })
     };
     m2.handle(0, Event::Start);
     m2.handle(1, Event::Up(0));
@@ -246,9 +258,9 @@ fn saved_states_that_do_not_belong_together_are_refused() {
     let received = vec![(0, Mark { exchange: 0, hash: [0; 32] }), (2, Mark { exchange: 0, hash: [0; 32] })];
     let state = StateRecord { round: 1, vectors, received };
     let outgoing = Outgoing { exchange: 0, answer: None, payload: vec![0; 16].into() };
-    let good = Saved { state: Some(state.clone()), outgoing: vec![outgoing.clone()] };
+    let good = Saved { state: Some(state.clone()), outgoing: vec![outgoing.clone()], ..Saved::default() };
     assert_eq!(refused(&good), None);
-    let with = |state: StateRecord, outgoing: Vec<Outgoing>| refused(&Saved { state: Some(state), outgoing });
+    let with = |state: StateRecord, outgoing: Vec<Outgoing>| refused(&Saved { state: Some(state), outgoing, ..Saved::default() });
     let at = |exchange| Outgoing { exchange, ..outgoing.clone() };
     assert!(with(StateRecord { round: 4, ..state.clone() }, vec![at(3)]).unwrap().contains("the run has 3"));
     assert!(with(state.clone(), vec![]).unwrap().contains("does not belong"));

@@ -1,9 +1,9 @@
 //! Reading a run's folder, and whether it fits the ledger.
 
 use super::record::{self, Header, Kind, take};
-use super::{Found, Home, HomeError, Outgoing, StateRecord};
+use super::{Found, Home, HomeError, KEPT, Outgoing, StateRecord};
 use crate::ledger::lock;
-use crate::wire::{Hash, Mark, hex};
+use crate::wire::{Mark, hex};
 
 impl Home {
     /// The record in a file, if there is a whole one; one that is whole and does not belong here is an error.
@@ -13,10 +13,15 @@ impl Home {
         slot: u64,
         slots: u64,
         read: fn(&Header, [&[u8]; 2]) -> Option<T>,
+        damaged: &mut Vec<String>,
     ) -> Result<Option<Found<T>>, HomeError> {
-        let file = file(kind, slot);
-        let Some(bytes) = self.disk.read(&file)? else { return Ok(None) };
-        let Some((header, parts)) = record::parse(&bytes) else { return Ok(None) };
+        let name = file(kind, slot);
+        let Some(bytes) = self.disk.read(&name)? else { return Ok(None) };
+        let file = self.disk.shown(&name);
+        let Some((header, parts)) = record::parse(&bytes) else {
+            damaged.push(file);
+            return Ok(None);
+        };
         self.check_owner(&file, &header)?;
         if header.kind != kind || header.sequence % slots != slot {
             let found = format!("{:?} number {}", header.kind, header.sequence);
@@ -40,7 +45,7 @@ impl Home {
 
     /// Whether folder and ledger fit together, and completes the ledger's last line if it was only just missing.
     pub(super) fn check(
-        &self,
+        &mut self,
         state: Option<&Found<StateRecord>>,
         outgoing: &[Found<Outgoing>],
     ) -> Result<(), HomeError> {
@@ -59,15 +64,16 @@ impl Home {
         }
         let (charged, mut sent) = (run.charges.len(), run.sent.clone());
         // Kept, and the ledger's line was about to be written.
-        let missing = outgoing
-            .iter()
-            .find(|found| found.header.has_answer && found.header.round as usize == sent.len())
-            .map(|found| (found.header.sequence, found.header.hashes[1]))
-            .filter(|_| sent.len() < charged);
-        sent.extend(missing);
+        let waiting = |header: &Header| header.has_answer && header.round as usize == sent.len();
+        let missing = outgoing.iter().map(|found| &found.header).find(|header| waiting(header));
+        let missing = missing.filter(|_| sent.len() < charged);
+        sent.extend(missing.map(Header::mark));
         check_rounds(state.map_or(0, |found| found.header.round), charged, &sent, outgoing)?;
-        if let Some((exchange, hash)) = missing {
-            ledger.sent(&self.run, exchange, &hash)?;
+        if let Some(header) = missing {
+            // The process that wrote the payload may have ended before it was durable.
+            let name = file(Kind::Outgoing, header.sequence % KEPT);
+            self.disk.truncate(&name, header.record_length())?;
+            ledger.sent(&self.run, &header.mark())?;
         }
         Ok(())
     }
@@ -77,7 +83,7 @@ impl Home {
 fn check_rounds(
     round: u32,
     charged: usize,
-    sent: &[(u64, Hash)],
+    sent: &[Mark],
     outgoing: &[Found<Outgoing>],
 ) -> Result<(), HomeError> {
     let at = round as usize;
@@ -92,13 +98,13 @@ fn check_rounds(
         return Err(HomeError::HomeBack { what });
     }
     let needed = at.min(sent.len().saturating_sub(1));
-    for (number, (exchange, hash)) in sent.iter().enumerate().skip(needed) {
+    for (number, Mark { exchange, hash }) in sent.iter().enumerate().skip(needed) {
         let kept = outgoing.iter().find(|found| found.header.sequence == *exchange);
         let problem = match kept {
             Some(found) if !found.header.has_answer || found.header.round as usize != number => {
                 "is of another round"
             }
-            Some(found) if found.header.hashes[1] != *hash => "is another one",
+            Some(found) if found.header.mark().hash != *hash => "is another one",
             Some(_) => continue,
             None => "is missing or damaged",
         };
@@ -108,10 +114,10 @@ fn check_rounds(
         );
         return Err(HomeError::HomeBack { what });
     }
-    let last = sent.last().map(|(exchange, _)| *exchange);
+    let last = sent.last().map_or(0, |mark| mark.exchange);
     match outgoing.last().map(|found| found.header.sequence) {
-        Some(newest) if last.is_none_or(|last| newest < last) => Err(HomeError::HomeBack {
-            what: format!("it ends with exchange {newest}, the ledger with {last:?}"),
+        Some(newest) if newest < last || sent.is_empty() => Err(HomeError::HomeBack {
+            what: format!("it ends with exchange {newest}, the ledger's {} releases with {last}", sent.len()),
         }),
         _ => Ok(()),
     }

@@ -20,8 +20,9 @@ mod tests;
 use crate::disk::{Disk, DiskError};
 use crate::ledger::{LedgerFile, LedgerFileError, lock};
 use crate::wire::{Hash, Mark};
-use check::{file, payload, state};
+use check::file;
 use record::{Header, Kind};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 /// How many payloads are kept: those of two rounds of at most two exchanges each.
@@ -57,6 +58,8 @@ pub struct Saved {
     pub state: Option<StateRecord>,
     /// The payloads that are whole, ascending; at most [`KEPT`].
     pub outgoing: Vec<Outgoing>,
+    /// Files that are not whole, for the log: a crash while one was written does that.
+    pub damaged: Vec<String>,
 }
 
 /// The folder of one run at one node.
@@ -68,8 +71,8 @@ pub struct Home {
     ledger: Arc<Mutex<LedgerFile>>,
     /// Sequence number and round of the last state.
     state: Option<(u64, u32)>,
-    /// The last outgoing payload.
-    outgoing: Option<Mark>,
+    /// The last outgoing payloads, ascending.
+    outgoing: VecDeque<Mark>,
     broken: Option<DiskError>,
 }
 
@@ -170,27 +173,25 @@ impl Home {
         member: u32,
         ledger: Arc<Mutex<LedgerFile>>,
     ) -> Result<(Self, Saved), HomeError> {
-        let mut home =
-            Self { disk, run, agreement, member, ledger, state: None, outgoing: None, broken: None };
+        let (state, outgoing, broken) = (None, VecDeque::new(), None);
+        let mut home = Self { disk, run, agreement, member, ledger, state, outgoing, broken };
+        let mut damaged = Vec::new();
         let mut states = Vec::new();
         for slot in 0..STATES {
-            states.extend(home.find(Kind::State, slot, STATES, state)?);
+            states.extend(home.find(Kind::State, slot, STATES, check::state, &mut damaged)?);
         }
         let mut outgoing = Vec::new();
         for slot in 0..KEPT {
-            outgoing.extend(home.find(Kind::Outgoing, slot, KEPT, payload)?);
+            outgoing.extend(home.find(Kind::Outgoing, slot, KEPT, check::payload, &mut damaged)?);
         }
         outgoing.sort_by_key(|found| found.header.sequence);
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
         home.check(state.as_ref(), &outgoing)?;
 
         home.state = state.as_ref().map(|found| (found.header.sequence, found.header.round));
-        let last = outgoing.last().map(|found| &found.header);
-        home.outgoing = last.map(|header| Mark { exchange: header.sequence, hash: header.hashes[1] });
-        let newest = outgoing.last().map_or(0, |found| found.header.sequence);
-        let near = |found: &Found<Outgoing>| newest - found.header.sequence < KEPT;
-        let outgoing = outgoing.into_iter().filter(near).map(|found| found.value).collect();
-        Ok((home, Saved { state: state.map(|found| found.value), outgoing }))
+        home.outgoing = outgoing.iter().map(|found| found.header.mark()).collect();
+        let outgoing = outgoing.into_iter().map(|found| found.value).collect();
+        Ok((home, Saved { state: state.map(|found| found.value), outgoing, damaged }))
     }
 
     /// Writes the state durably. It must be done before a payload of the state's round is made.
@@ -221,17 +222,17 @@ impl Home {
         Ok(())
     }
 
-    /// Writes a payload durably, then (with an answer) the ledger's line that it may go out. Keeping the same payload
-    /// of the last exchange again does nothing.
+    /// Writes a payload durably, then (with an answer) the ledger's line that it may go out. Keeping a payload
+    /// again that is kept does nothing.
     ///
     /// # Errors
-    /// Another payload for the last exchange, one out of turn, an answer that was not charged, or the disk's.
+    /// Another payload for an exchange, one out of turn, an answer that was not charged, or the disk's.
     pub fn keep_outgoing(&mut self, outgoing: &Outgoing) -> Result<(), HomeError> {
         let exchange = outgoing.exchange;
-        let next = self.outgoing.map_or(0, |last| last.exchange + 1);
+        let next = self.outgoing.back().map_or(0, |last| last.exchange + 1);
         let parts = [outgoing.answer.as_deref().unwrap_or_default(), &outgoing.payload];
-        if let Some(last) = self.outgoing.filter(|last| last.exchange == exchange) {
-            let same = last.hash == *blake3::hash(&outgoing.payload).as_bytes();
+        if let Some(kept) = self.outgoing.iter().find(|kept| kept.exchange == exchange) {
+            let same = kept.hash == *blake3::hash(&outgoing.payload).as_bytes();
             return if same { Ok(()) } else { Err(HomeError::Conflict { exchange }) };
         }
         let (head, charged, sent) = {
@@ -243,6 +244,11 @@ impl Home {
             return Err(HomeError::Order(format!("exchange {exchange} is out of turn: {next} comes next")));
         }
         let waiting = charged > sent;
+        if waiting && sent > 0 && outgoing.answer.is_none() {
+            let what =
+                format!("exchange {exchange} is not in it, though round {sent} was charged after that");
+            return Err(HomeError::HomeBack { what });
+        }
         if charged == 0 || outgoing.answer.is_some() != waiting {
             let what = if waiting { "the answer that was charged is not" } else { "no answer was charged" };
             return Err(HomeError::Order(format!("exchange {exchange} cannot be kept: {what} with it")));
@@ -251,9 +257,11 @@ impl Home {
         header.has_answer = outgoing.answer.is_some();
         self.write(&file(Kind::Outgoing, exchange % KEPT), &header, parts)?;
         if header.has_answer {
-            lock(&self.ledger).sent(&self.run, exchange, &header.hashes[1])?;
+            lock(&self.ledger).sent(&self.run, &header.mark())?;
         }
-        self.outgoing = Some(Mark { exchange, hash: header.hashes[1] });
+        self.outgoing.push_back(header.mark());
+        let excess = self.outgoing.len().saturating_sub(KEPT as usize);
+        self.outgoing.drain(..excess);
         Ok(())
     }
 

@@ -19,7 +19,7 @@
 //!
 //! A write that a crash tore does not have all of these hashes.
 
-use crate::wire::Hash;
+use crate::wire::{Hash, Mark};
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 216;
@@ -41,9 +41,10 @@ pub(super) struct Header {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Kind {
-    State = b'S' as isize,
-    Outgoing = b'O' as isize,
+    State = b'S',
+    Outgoing = b'O',
 }
 
 impl Header {
@@ -69,6 +70,17 @@ impl Header {
         self.lengths.iter().for_each(|length| put(&length.to_le_bytes()));
         self.hashes.iter().for_each(|hash| put(hash));
         bytes
+    }
+
+    /// Exchange and payload hash of an outgoing record.
+    pub fn mark(&self) -> Mark {
+        let [_, hash] = self.hashes;
+        Mark { exchange: self.sequence, hash }
+    }
+
+    /// Bytes of the whole record.
+    pub fn record_length(&self) -> u64 {
+        self.lengths.iter().fold(HEADER as u64 + 32, |sum, length| sum.saturating_add(*length))
     }
 
     /// The hash at the end of a record.

@@ -1,6 +1,6 @@
 //! One connection's only stream: frames out, frames in, and how it ends.
 
-use super::board::{self, ENDED, Farewell, Known, Orders, REFUSED, Shared};
+use super::board::{self, ENDED, Farewell, Known, Orders, REFUSED, REPLACED, Shared};
 use crate::wire::{Frame, HEADER, Header, WireError};
 use ::iroh::endpoint::{
     Connection, ConnectionError, ReadError, ReadExactError, RecvStream, SendStream, WriteError,
@@ -20,8 +20,8 @@ pub(super) struct Link {
 
 /// Why a link ends.
 enum End {
-    /// This side hung up and has sent what was queued.
-    HungUp,
+    /// This side hangs up.
+    HungUp(Farewell),
     /// The other side has said all it had to say.
     Finished,
     /// The connection broke.
@@ -35,56 +35,63 @@ enum End {
 /// Serves a link until it ends, and reports that.
 pub(super) async fn serve(shared: Arc<Shared>, known: Arc<Known>, link: Link, orders: Orders) {
     let Link { connection, mut out, mut input } = link;
-    let Orders { generation, mut frames, mut farewell, _alive } = orders;
+    let Orders { generation, mut frames, farewell, _alive } = orders;
     let closed = connection.clone();
+    let mut writing = Box::pin(write(&mut frames, &mut out));
+    // In this order, so that a neighbour that floods us cannot keep us from hanging up.
     let end = tokio::select! {
         biased;
+        farewell = farewell => farewell.map_or(End::Replaced, End::HungUp),
+        why = &mut writing => End::Refused(why.to_owned()),
         end = read(&shared, &known, generation, &mut input) => end,
-        end = write(&mut frames, &mut out) => end,
         error = closed.closed() => End::Lost(explain(&error, shared.limits.silence)),
     };
+    let report = |why: &str, refused| shared.ended(&known, generation, why, refused);
     match end {
-        End::HungUp => {
-            let Farewell { reason, linger } = farewell
-                .try_recv()
-                .unwrap_or(Farewell { reason: "the other node stopped".to_owned(), linger: Duration::ZERO });
-            let _ = out.finish();
-            let _ = timeout(linger, drain(&mut input)).await;
+        End::HungUp(Farewell { reason, linger }) => {
+            // What is queued still goes out; then the other side is waited for, until it has read it.
+            let _ = timeout(linger, async {
+                tokio::select! { _ = writing => {}, () = drain(&mut input) => {} }
+            })
+            .await;
             connection.close(ENDED, reason.as_bytes());
         }
         End::Finished => {
             // The other side has hung up: it waits for our last word, and then says why.
+            drop(writing);
             let _ = out.finish();
             let why = match timeout(shared.limits.linger, connection.closed()).await {
                 Ok(error) => explain(&error, shared.limits.silence),
                 Err(_) => "it ended the link".to_owned(),
             };
             connection.close(ENDED, b"");
-            shared.ended(&known, generation, &why, false);
+            report(&why, false);
         }
         End::Lost(why) => {
             connection.close(ENDED, b"");
-            shared.ended(&known, generation, &why, false);
+            report(&why, false);
         }
         End::Refused(why) => {
             connection.close(REFUSED, board::clean(&why).as_bytes());
-            shared.ended(&known, generation, &why, true);
+            report(&why, true);
         }
-        End::Replaced => {}
+        End::Replaced => connection.close(REPLACED, b"replaced by a newer connection"),
     }
 }
 
-/// Sends frames as they come, straight from the memory in which they were queued.
-async fn write(frames: &mut mpsc::Receiver<Arc<[u8]>>, out: &mut SendStream) -> End {
+/// Sends frames as they come, straight from the memory in which they were queued, and ends the stream after the last.
+/// Comes back only when the other side does what it must not, and says what.
+async fn write(frames: &mut mpsc::Receiver<Arc<[u8]>>, out: &mut SendStream) -> &'static str {
     while let Some(frame) = frames.recv().await {
         match out.write_chunk(Bytes::from_owner(frame)).await {
             Ok(()) => {}
-            Err(WriteError::Stopped(_)) => return End::Refused("it stopped reading".to_owned()),
-            // The reason is the connection's: whoever waits for its end has it.
-            Err(_) => return std::future::pending().await,
+            Err(WriteError::Stopped(_)) => return "it stopped reading",
+            // The connection broke: whoever waits for its end has the reason.
+            Err(_) => break,
         }
     }
-    End::HungUp
+    let _ = out.finish();
+    std::future::pending().await
 }
 
 /// Reads frames and hands them over, until something is not one.

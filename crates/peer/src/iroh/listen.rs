@@ -4,13 +4,14 @@ use super::LinksError;
 use super::board::{Known, REFUSED, Shared, clean};
 use super::link::{self, Link};
 use ::iroh::endpoint::{
-    self, AfterHandshakeOutcome, BindError, ConnectOptions, Connection, EndpointHooks, PortmapperConfig,
-    RecvStream, Side, presets,
+    self, AfterHandshakeOutcome, BindError, ConnectOptions, ConnectingError, Connection, ConnectionError,
+    EndpointHooks, PortmapperConfig, RecvStream, Side, TransportErrorCode, presets,
 };
 use ::iroh::{Endpoint, EndpointAddr, RelayMode, SecretKey, TransportAddr};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -21,6 +22,8 @@ pub(super) const GREETING: &[u8; 7] = b"prdo/1?";
 pub(super) const WELCOME: &[u8; 7] = b"prdo/1!";
 /// Handshakes at a time; beyond half of them, only with callers who have proven their address.
 const HANDSHAKES: usize = 64;
+/// TLS' alert (`unknown_ca`) with which a handshake ends if the other side's key is not the one that was dialled.
+const BAD_CERTIFICATE: u8 = 48;
 
 /// An endpoint that listens on `address` and nowhere else.
 pub(super) async fn bind(
@@ -184,7 +187,7 @@ async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Lin
     let options = ConnectOptions::new().with_transport_config(shared.limits.transport(0));
     let connecting =
         endpoint.connect_with_opts(to, PROTOCOL, options).await.map_err(|error| whole(&error))?;
-    let connection = connecting.await.map_err(|error| whole(&error))?;
+    let connection = connecting.await.map_err(|error| no_handshake(&error, shared.limits.silence))?;
     let broken = || match connection.close_reason() {
         Some(error) => link::explain(&error, shared.limits.silence),
         None => "it does not speak this protocol".to_owned(),
@@ -193,6 +196,19 @@ async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Lin
     out.write_all(GREETING).await.map_err(|_| broken())?;
     expect(&mut input, WELCOME).await.map_err(|_| broken())?;
     Ok(Link { connection, out, input })
+}
+
+/// Why no handshake came about, in words.
+fn no_handshake(error: &ConnectingError, silence: Duration) -> String {
+    match error {
+        ConnectingError::ConnectionError { source: ConnectionError::TransportError(error), .. }
+            if error.code == TransportErrorCode::crypto(BAD_CERTIFICATE) =>
+        {
+            "whoever answers there has another key than this neighbour".to_owned()
+        }
+        ConnectingError::ConnectionError { source, .. } => link::explain(source, silence),
+        other => whole(other),
+    }
 }
 
 /// An error with its causes, in one line.

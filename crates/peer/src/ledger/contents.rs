@@ -1,7 +1,7 @@
 //! What a ledger file says, all lines together. Pure: bytes in, facts or an explanation out.
 
 use super::line::{self, Entry, Hex};
-use crate::wire::{Hash, hex};
+use crate::wire::{Hash, Mark, hex};
 use prdo_accounting::{Event, History, Target};
 
 /// The format's version.
@@ -43,7 +43,7 @@ pub struct Run {
     pub charges: Vec<Event>,
     /// The exchange with which each round's release went out, and the hash of its payload: as many as there are
     /// charges, or one less.
-    pub sent: Vec<(u64, Hash)>,
+    pub sent: Vec<Mark>,
     /// Whether it is over.
     pub ended: bool,
 }
@@ -221,8 +221,8 @@ impl Contents {
             ));
         }
         match run.sent.last() {
-            Some((last, _)) if exchange <= *last => {
-                Err(format!("exchange {exchange} comes after exchange {last}"))
+            Some(last) if exchange <= last.exchange => {
+                Err(format!("exchange {exchange} cannot come after exchange {}", last.exchange))
             }
             _ => Ok(()),
         }
@@ -254,20 +254,15 @@ impl Contents {
                 run(&mut self.runs, &id, &mut |run| run.charges.extend(Event::sampled_gaussian(rate, noise)));
             }
             Entry::Sent { run: id, exchange, payload, .. } => {
-                run(&mut self.runs, &id, &mut |run| run.sent.push((exchange, payload.0)));
+                run(&mut self.runs, &id, &mut |run| run.sent.push(Mark { exchange, hash: payload.0 }));
             }
             Entry::End { run: id, .. } => run(&mut self.runs, &id, &mut |run| run.ended = true),
         }
     }
 }
 
-/// A budget that a file can hold.
 fn target(epsilon: f64, delta: f64) -> Result<Target, String> {
-    let budget = Target::new(epsilon, delta).map_err(|error| error.to_string())?;
-    match epsilon.is_finite() {
-        true => Ok(budget),
-        false => Err("a budget of ε = ∞ is not allowed: a ledger's budget is a finite number".into()),
-    }
+    Target::new(epsilon, delta).map_err(|error| error.to_string())
 }
 
 /// A budget only goes up: what was promised when less was allowed stays true.

@@ -19,7 +19,7 @@ pub mod line;
 mod tests;
 
 use crate::disk::{Disk, DiskError};
-use crate::wire::{Hash, hex};
+use crate::wire::{Hash, Mark, hex};
 use contents::{BadLine, Contents, Run};
 use line::{Entry, Hex};
 use prdo_accounting::{Event, History, Target};
@@ -151,7 +151,7 @@ impl LedgerFile {
         ledger.check_records(digest)?;
         let allowed = ledger.contents.budget().unwrap_or(budget);
         if epsilon > allowed.epsilon() || delta != allowed.delta() {
-            let (file, allowed_delta, allowed) = (name.into(), allowed.delta(), allowed.epsilon());
+            let (file, allowed_delta, allowed) = (ledger.shown(), allowed.delta(), allowed.epsilon());
             return Err(LedgerFileError::Budget { file, epsilon, delta, allowed, allowed_delta });
         }
         Ok(ledger)
@@ -175,7 +175,8 @@ impl LedgerFile {
     /// A damaged ledger, or the disk's.
     pub fn read(disk: &dyn Disk, name: &str) -> Result<Contents, LedgerFileError> {
         let bytes = disk.read(name)?.unwrap_or_default();
-        let damaged = |BadLine { line, what }| LedgerFileError::Damaged { file: name.into(), line, what };
+        let damaged =
+            |BadLine { line, what }| LedgerFileError::Damaged { file: disk.shown(name), line, what };
         Contents::parse(&bytes).map_err(damaged)
     }
 
@@ -310,7 +311,8 @@ impl LedgerFile {
                 event.noise_multiplier()
             ))),
             Some(_) => {
-                self.whole()?;
+                // The process that wrote it may have ended before it was durable.
+                self.write(|disk, name, length| disk.truncate(name, length))?;
                 self.asked = Some((*run, round));
                 Ok(())
             }
@@ -324,9 +326,10 @@ impl LedgerFile {
     }
 
     /// Enters that the release of the last charge is kept and may go out with this payload.
-    pub(crate) fn sent(&mut self, run: &Hash, exchange: u64, payload: &Hash) -> Result<(), LedgerFileError> {
+    pub(crate) fn sent(&mut self, run: &Hash, mark: &Mark) -> Result<(), LedgerFileError> {
         let round = self.contents.run(run).map_or(0, |run| run.sent.len() as u32);
-        self.add(Entry::Sent { run: Hex(*run), round, exchange, payload: Hex(*payload) })
+        let (exchange, payload) = (mark.exchange, Hex(mark.hash));
+        self.add(Entry::Sent { run: Hex(*run), round, exchange, payload })
     }
 
     /// The run, if it began with this agreement and member number.
@@ -351,47 +354,51 @@ impl LedgerFile {
 
     /// Writes a line, durably, and takes it in.
     fn add(&mut self, entry: Entry) -> Result<(), LedgerFileError> {
-        self.whole()?;
         let checked = self.contents.check(&entry).and_then(|()| line::encode(&self.head().1, &entry));
         let (line, hash) = checked.map_err(|what| self.not_now(what))?;
-        let mut write = || {
-            if self.contents.torn() > 0 {
-                self.disk.truncate(&self.name, self.contents.length())?;
-                self.contents.forget_torn();
-            }
-            self.disk.append(&self.name, line.as_bytes())
-        };
-        if let Err(error) = write() {
-            self.broken = Some(error.clone());
-            return Err(error.into());
+        if self.contents.torn() > 0 {
+            self.write(|disk, name, length| disk.truncate(name, length))?;
         }
+        self.write(|disk, name, _| disk.append(name, line.as_bytes()))?;
         self.contents.apply(entry, hash, line.len());
         Ok(())
     }
 
-    fn whole(&self) -> Result<(), LedgerFileError> {
-        match &self.broken {
-            None => Ok(()),
-            Some(error) => Err(LedgerFileError::Broken { file: self.name.clone(), error: error.clone() }),
+    /// Writes to the file whose whole lines have so many bytes; after a failure never again.
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut dyn Disk, &str, u64) -> Result<(), DiskError>,
+    ) -> Result<(), LedgerFileError> {
+        if let Some(error) = &self.broken {
+            return Err(LedgerFileError::Broken { file: self.shown(), error: error.clone() });
         }
+        let written = write(&mut *self.disk, &self.name, self.contents.length());
+        self.broken = written.clone().err();
+        // Either it was cut off just now, or there was none.
+        self.contents.forget_torn();
+        Ok(written?)
     }
 
     fn check_records(&self, digest: &Hash) -> Result<(), LedgerFileError> {
         match self.contents.records() {
             Some(found) if found != *digest => {
-                let (file, found, expected) = (self.name.clone(), hex(&found), hex(digest));
+                let (file, found, expected) = (self.shown(), hex(&found), hex(digest));
                 Err(LedgerFileError::Records { file, found, expected })
             }
             _ => Ok(()),
         }
     }
 
+    fn shown(&self) -> String {
+        self.disk.shown(&self.name)
+    }
+
     fn not_now(&self, what: String) -> LedgerFileError {
-        LedgerFileError::NotNow { file: self.name.clone(), what }
+        LedgerFileError::NotNow { file: self.shown(), what }
     }
 
     fn of_run(&self, run: &Hash, what: String) -> LedgerFileError {
-        LedgerFileError::Run { file: self.name.clone(), run: hex(run), what }
+        LedgerFileError::Run { file: self.shown(), run: hex(run), what }
     }
 
     fn unknown(&self, run: &Hash) -> LedgerFileError {

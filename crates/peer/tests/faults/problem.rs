@@ -80,6 +80,11 @@ impl Problem {
         }
     }
 
+    /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
+    pub fn model_is_a_mix(&self) -> bool {
+        self.settings.combine == Combine::After || !matches!(self.method, Method::Mt | Method::Dsgd)
+    }
+
     fn points(&self, node: usize) -> Vec<[f64; DIMENSION]> {
         (0..RECORDS).map(|r| std::array::from_fn(|j| ((node * 7 + r * 3 + j * 5) % 11) as f64 / 11.0 - 0.4)).collect()
     }

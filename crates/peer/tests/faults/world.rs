@@ -1,7 +1,7 @@
 //! A seeded world: virtual time, a network that misbehaves, disks that tear, processes that die. It drives the sessions
 //! that ship. The same seed gives the same world, event by event.
 
-use crate::problem::Problem;
+use crate::problem::{DIMENSION, Problem};
 use prdo_peer::home::Home;
 use prdo_peer::ledger::LedgerFile;
 use prdo_peer::machine::{Ended, Event, Patience, PeerError};
@@ -82,6 +82,8 @@ enum What {
     Down { node: usize, peer: usize, generation: u64 },
     Wake { node: usize },
     Boot { node: usize },
+    /// The end of a link whose one side has closed it after sending everything.
+    Closed { node: usize, peer: usize, generation: u64 },
     Trouble,
 }
 
@@ -105,6 +107,10 @@ struct Process {
     busy_until: u64,
     wake: u64,
     boots: u32,
+    /// All its rounds are done, whether or not others know.
+    done: bool,
+    /// At which write its first process dies, and how much of it stays.
+    kill: Option<(u64, usize)>,
 }
 
 pub struct World {
@@ -117,8 +123,10 @@ pub struct World {
     counter: u64,
     links: BTreeMap<(usize, usize), Link>,
     processes: Vec<Process>,
-    /// (sender, exchange) → payload hash of everything ever sent.
-    sent: BTreeMap<(usize, u64), [u8; 32]>,
+    /// (sender, exchange) → payload of everything ever sent.
+    sent: BTreeMap<(usize, u64), Vec<u8>>,
+    /// Whether every process draws from a secret of its own, as real ones do: what is drawn twice then differs.
+    fresh: bool,
     troubles: u32,
     pub log: Vec<String>,
 }
@@ -136,6 +144,8 @@ impl World {
             busy_until: 0,
             wake: u64::MAX,
             boots: 0,
+            done: false,
+            kill: None,
         };
         let processes = (0..problem.nodes).map(process).collect();
         let mut world = Self {
@@ -148,6 +158,7 @@ impl World {
             links: BTreeMap::new(),
             processes,
             sent: BTreeMap::new(),
+            fresh: false,
             troubles: 0,
             log: Vec::new(),
             problem,
@@ -164,9 +175,20 @@ impl World {
         world
     }
 
+    /// Every process draws from a secret of its own.
+    pub fn with_fresh_secrets(mut self) -> Self {
+        self.fresh = true;
+        self
+    }
+
     /// The node dies at its `point`-th durable write, of which `keep` bytes stay.
     pub fn kill_at(&mut self, node: usize, point: u64, keep: usize) {
-        self.processes[node].disk.crash_at(point, keep);
+        self.processes[node].kill = Some((point, keep));
+    }
+
+    /// Whether the node had to be started more than once.
+    pub fn has_died(&self, node: usize) -> bool {
+        self.processes[node].boots > 1
     }
 
     fn later(&mut self, wait: u64, what: What) {
@@ -209,6 +231,10 @@ impl World {
                 self.processes[node].wake = u64::MAX;
                 self.tell(node, Event::Tick)
             }
+            What::Closed { node, peer, generation } if self.current(node, peer, generation) => {
+                self.take_down(node, peer);
+                Ok(())
+            }
             What::Up { node, peer, generation } if self.current(node, peer, generation) => {
                 self.tell(node, Event::Up(peer))
             }
@@ -241,6 +267,10 @@ impl World {
         }
         process.disk.revive();
         process.boots += 1;
+        process.busy_until = 0;
+        if let Some((point, keep)) = process.kill.take() {
+            process.disk.crash_at(point, keep);
+        }
         if self.fault.has(Fault::TornWrite) && process.boots < 6 {
             let (n, keep) = (1 + self.dice.below(12), self.dice.below(400) as usize);
             self.processes[node].disk.crash_at(n, keep);
@@ -266,8 +296,11 @@ impl World {
     }
 
     fn open(&self, node: usize) -> Result<Session, String> {
-        let (problem, disk) = (&self.problem, &self.processes[node].disk);
-        open(problem, node, disk, false)
+        let (process, mut problem) = (&self.processes[node], self.problem.clone());
+        if self.fresh {
+            problem.seed = problem.seed * 10_000 + u64::from(process.boots);
+        }
+        open(&problem, node, &process.disk, false)
     }
 
     /// Hands an event to a node and does what it wants done.
@@ -316,7 +349,7 @@ impl World {
                 let generation = self.link(node, peer).generation;
                 self.later(wait, What::Down { node, peer, generation });
             }
-            _ => self.later(wait, What::Boot { node }),
+            _ => {}
         }
         self.processes[node].wake = self.processes[node].wake.min(self.now + wait);
         self.later(wait, What::Wake { node });
@@ -336,18 +369,20 @@ impl World {
 
     /// A session ended well; it is started again if somebody may still need it, as a person would.
     fn finish(&mut self, node: usize, ended: Ended) {
-        self.hang_up_all(node);
-        let complete = matches!(&ended, Ended::Finished { unconfirmed } if unconfirmed.is_empty());
-        let others = self.processes.iter().enumerate().any(|(i, p)| i != node && p.ended.is_none());
+        for peer in 0..self.problem.nodes {
+            let generation = self.link(node, peer).generation;
+            self.later(100, What::Closed { node, peer, generation });
+        }
         let session = self.processes[node].session.take();
         self.log.push(format!("{}: {node} ended: {ended:?}", self.now));
-        if complete || !others {
-            let round = session.map_or(0, |s| s.machine().round());
-            assert_eq!(round, self.problem.rounds, "node {node} ended early");
-            self.processes[node].ended = Some(ended);
-        } else {
-            self.later(60_000, What::Boot { node });
+        let Ended::Finished { unconfirmed } = &ended else { panic!("nobody stopped it") };
+        self.processes[node].done = true;
+        let waits = |(i, p): (usize, &Process)| !p.done && unconfirmed.contains(&format!("org-{i}"));
+        if self.processes.iter().enumerate().any(waits) {
+            return self.later(60_000, What::Boot { node });
         }
+        assert_eq!(session.map_or(0, |s| s.machine().round()), self.problem.rounds, "node {node} ended early");
+        self.processes[node].ended = Some(ended);
     }
 
     /// A session stopped with an error: those that faults explain are followed by a new start.
@@ -411,7 +446,8 @@ impl World {
             return self.later(wait, What::Down { node, peer, generation });
         }
         let link = self.link(node, peer);
-        *link = Link { generation: link.generation + 1, up: true, last_delivery: [now; 2], ..*link };
+        // Both sides hear of it before the first frame comes.
+        *link = Link { generation: link.generation + 1, up: true, last_delivery: [now + 30; 2], ..*link };
         let generation = link.generation;
         self.later(LATENCY, What::Up { node, peer, generation });
         let wait = LATENCY + self.dice.below(20);
@@ -426,8 +462,9 @@ impl World {
         if header.kind != Kind::Vector {
             return Ok(());
         }
-        let first = *self.sent.entry((node, header.exchange)).or_insert(header.hash);
-        match first == header.hash {
+        let payload = &frame[HEADER..];
+        let first = self.sent.entry((node, header.exchange)).or_insert_with(|| payload.to_vec());
+        match first == payload {
             true => Ok(()),
             false => Err(format!("node {node} sent two different payloads for exchange {}", header.exchange)),
         }
@@ -450,7 +487,7 @@ impl World {
                 () if fault.has(Fault::Reordering) => 500,
                 () => 3,
             };
-            let mut at = now + LATENCY + self.dice.below(spread);
+            let mut at = now + 25 + self.dice.below(spread);
             if !fault.has(Fault::Reordering) {
                 at = at.max(link.last_delivery[direction] + 1);
             }
@@ -500,22 +537,43 @@ impl World {
         self.later(wait, What::Trouble);
     }
 
-    /// Every node's model is the simulator's, and every ledger holds every charge once.
-    pub fn check(&self) -> Result<(), String> {
-        for (node, reference) in self.problem.reference().iter().enumerate() {
-            let disk = &self.processes[node].disk;
-            disk.revive();
-            let session = open(&self.problem, node, disk, false)?;
-            if session.machine().model() != reference.as_slice() {
-                return Err(format!("node {node}: {:?} is not {reference:?}", session.machine().model()));
+    /// Every node's model is what the payloads of the last exchange give, as everybody saw them, and every ledger holds
+    /// every charge once.
+    pub fn check_against_what_was_sent(&self) -> Result<(), String> {
+        let last = self.problem.place(0).exchanges() - 1;
+        for node in 0..self.problem.nodes {
+            let mut model = vec![0.0; DIMENSION];
+            for (term, (member, weight)) in self.problem.place(node).weights.iter().enumerate() {
+                let payload = self.sent.get(&(*member as usize, last)).ok_or("a last message was never sent")?;
+                for (x, value) in model.iter_mut().zip(payload.chunks_exact(8)) {
+                    let value = weight * f64::from_le_bytes(value.try_into().unwrap());
+                    *x = if term == 0 { value } else { *x + value };
+                }
             }
-            let ledger = LedgerFile::open(Box::new(disk.clone()), "ledger", &[7; 32], self.problem.budget);
-            let charged = ledger.map_err(|e| e.to_string())?.history().len();
-            if charged != u64::from(self.problem.rounds) {
-                return Err(format!("node {node}: {charged} charges for {} rounds", self.problem.rounds));
-            }
+            self.check_node(node, &model)?;
         }
         Ok(())
+    }
+
+    /// Every node's model is the simulator's, and every ledger holds every charge once.
+    pub fn check(&self) -> Result<(), String> {
+        let reference = self.problem.reference();
+        reference.iter().enumerate().try_for_each(|(node, model)| self.check_node(node, model))
+    }
+
+    fn check_node(&self, node: usize, reference: &[f64]) -> Result<(), String> {
+        let disk = &self.processes[node].disk;
+        disk.revive();
+        let session = open(&self.problem, node, disk, false)?;
+        if session.machine().model() != reference {
+            return Err(format!("node {node}: {:?} is not {reference:?}", session.machine().model()));
+        }
+        let ledger = LedgerFile::open(Box::new(disk.clone()), "ledger", &[7; 32], self.problem.budget);
+        let charged = ledger.map_err(|e| e.to_string())?.history().len();
+        match charged == u64::from(self.problem.rounds) {
+            true => Ok(()),
+            false => Err(format!("node {node}: {charged} charges for {} rounds", self.problem.rounds)),
+        }
     }
 }
 

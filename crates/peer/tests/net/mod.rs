@@ -1,5 +1,5 @@
 //! What the tests of links share: members with keys, frames, and waiting for events.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Transport};

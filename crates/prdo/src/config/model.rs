@@ -102,6 +102,7 @@ pub fn plan_model(
             true => Some(normalisation(document, shape.channels, known_data(document, shape))?),
             false => None,
         };
+        check_size(document, spec.parameters())?;
         let start = network_start(document, &spec)?;
         return Ok(PlannedModel {
             kind,
@@ -119,7 +120,23 @@ pub fn plan_model(
         Form::LogCosh(model) => model.dimension(),
         Form::Network { spec, .. } => spec.parameters(),
     };
+    check_size(document, dimension)?;
     Ok(PlannedModel { kind, form, dimension, start: start(document, dimension) })
+}
+
+/// The most parameters of a model: 8 GiB a vector.
+const MOST_PARAMETERS: usize = 1 << 30;
+
+/// Facts can be typed in, or come from others: better refused than out of memory.
+fn check_size(document: &Document, dimension: usize) -> Result<(), ConfigError> {
+    match dimension <= MOST_PARAMETERS {
+        true => Ok(()),
+        false => {
+            let message =
+                format!("the model has {dimension} parameters: it may have at most {MOST_PARAMETERS}");
+            Err(document.error("model.kind", message))
+        }
+    }
 }
 
 fn form(document: &Document, kind: &str, width: usize, classes: usize) -> Result<Form, ModelError> {

@@ -16,8 +16,7 @@ fn both(text: &str) -> (crate::config::Built, Planned) {
     (built, planned)
 }
 
-const REST: &str =
-    "[batch]\nsize = 5\n[clip]\ngradient = 1\ndifference = 0.1\n[privacy]\nepsilon = 8\ndelta = 1e-3\n";
+const REST: &str = "[batch]\nsize = 5\n[clip]\ngradient = 1\ndifference = 0.1\n[privacy]\nepsilon = 8\ndelta = 1e-3\naccountant = \"rdp\"\n";
 
 #[test]
 fn planned_as_built() {

@@ -1,0 +1,53 @@
+//! What fuzz targets and their seeds share.
+
+use prdo_peer::wire::{Expected, Frame, Header, Hello, Kind, Mark};
+
+/// What the receiver expects of its neighbour.
+pub fn expected() -> Expected {
+    Expected {
+        run: [7; 32],
+        agreement: [9; 32],
+        peer: 1,
+        me: 0,
+        vector_bytes: 16,
+        exchanges_per_round: 2,
+        rounds: 3,
+    }
+}
+
+/// The header of a payload from the neighbour.
+pub fn header(kind: Kind, exchange: u64, payload: &[u8]) -> Header {
+    let Expected { run, agreement, peer, me, .. } = expected();
+    Header {
+        kind,
+        sender: peer,
+        receiver: me,
+        run,
+        agreement,
+        round: (exchange / 2) as u32,
+        exchange,
+        length: payload.len() as u64,
+        hash: *blake3::hash(payload).as_bytes(),
+    }
+}
+
+/// A vector's frame from the neighbour.
+pub fn vector(exchange: u64, payload: &[u8]) -> Frame {
+    Frame { header: header(Kind::Vector, exchange, payload), payload: payload.into() }
+}
+
+/// What the neighbour expects of the receiver.
+pub fn reverse() -> Expected {
+    Expected { peer: 0, me: 1, ..expected() }
+}
+
+/// Hellos of every form.
+pub fn hellos() -> Vec<Hello> {
+    let mark = |exchange| Some(Mark { exchange, hash: [3; 32] });
+    vec![
+        Hello { sent: None, received: None },
+        Hello { sent: mark(0), received: None },
+        Hello { sent: None, received: mark(u64::MAX) },
+        Hello { sent: mark(4), received: mark(3) },
+    ]
+}
