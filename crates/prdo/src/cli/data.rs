@@ -53,7 +53,7 @@ pub enum Name {
 /// How to read a file.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// The file or folder.
+    /// The file or folder; for `split`, `digits` is the bundled data set.
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// How to read it; default: by its ending.

@@ -5,7 +5,7 @@ use super::{load, wrong};
 use crate::cli::data::{PartitionKind, SplitArgs};
 use crate::commands::{Failure, work};
 use crate::progress::say;
-use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, npz, split_records};
+use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, digits, npz, split_records};
 use prdo::output::write_atomically;
 use prdo::plot::{Figure, Heat};
 use serde_json::json;
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Deals the data out.
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     check(args)?;
-    let (_, loaded) = load(&args.read)?;
+    let bundled = args.read.path.as_os_str() == "digits" && !args.read.path.exists();
+    let loaded = if bundled { Loaded::Numbers(digits()) } else { load(&args.read)?.1 };
     match loaded {
         Loaded::Numbers(data) => split(args, data),
         Loaded::Images(data) => split(args, data),

@@ -145,6 +145,15 @@ impl Watcher {
         self.write_status(state, Some(message));
     }
 
+    /// Two texts were signed: better to stop at once, while nothing has been released. Only a neighbour that has proven
+    /// its key is heard at all.
+    fn stop_if_conflict(&mut self, who: &str, why: &str) {
+        if !self.released && why.contains("the two sides signed different texts") {
+            self.conflict = Some(format!("{who} takes part with another agreement: {why}"));
+            self.stop.flag().store(true, Ordering::SeqCst);
+        }
+    }
+
     /// What became of the run.
     pub fn summary(&self, unconfirmed: &[String], time: Duration) -> Json {
         let (f, n) = (&self.fixed, &self.now);
@@ -289,6 +298,9 @@ impl Watch for Watcher {
             Note::Resent { .. } => false,
             Note::Waiting { .. } | Note::Lingering => true,
         };
+        if let Note::Lost { peer, why, .. } = note {
+            self.stop_if_conflict(peer, why);
+        }
         let (level, event, fields) = line_of(note);
         self.log.add(level, event, fields);
         if news {
@@ -301,11 +313,7 @@ impl Watch for Watcher {
         if self.why.insert(who.to_string(), why.to_string()).as_deref() != Some(why) {
             self.progress.line(&format!("refused {who}: {why}"));
         }
-        // Two texts were signed: better to stop at once, while nothing has been released.
-        if !self.released && why.contains("the two sides signed different texts") {
-            self.conflict = Some(format!("{who} takes part with another agreement: {why}"));
-            self.stop.flag().store(true, Ordering::SeqCst);
-        }
+        self.stop_if_conflict(who, why);
     }
 
     fn look(&mut self, session: &Session) {
