@@ -6,6 +6,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A folder that is this process's alone until it is dropped, or the process ends, however it ends.
 #[derive(Debug)]
@@ -45,8 +46,33 @@ impl Directory {
     /// # Errors
     /// Another process has it, or the operating system's.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        Self::locked(path, LOCK)
+    }
+
+    /// Takes one file of a folder that others use too, and gives its name: only that file may be written to. The folder
+    /// is made if it is not there.
+    ///
+    /// # Errors
+    /// Another process has it, a name that is not a plain one, or the operating system's.
+    pub fn of_file(path: &Path) -> Result<(Self, String), DirectoryError> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        check_name(&name)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok((Self::locked(folder, &format!(".{name}.lock"))?, name))
+    }
+
+    /// Which process has a folder that [`Directory::open`] took: `None` if none has, `Some(None)` if it did not say.
+    pub fn user(path: &Path) -> Option<Option<u32>> {
+        let mut lock = File::open(path.join(LOCK)).ok()?;
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(process_in(&mut lock)),
+            _ => None,
+        }
+    }
+
+    fn locked(path: &Path, name: &str) -> Result<Self, DirectoryError> {
         make(path)?;
-        let at = path.join(LOCK);
+        let at = path.join(name);
         let mut lock = File::options()
             .create(true)
             .truncate(false)
@@ -54,7 +80,7 @@ impl Directory {
             .write(true)
             .open(&at)
             .map_err(failed(&at))?;
-        match lock.try_lock() {
+        match try_lock(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let path = at.display().to_string();
@@ -91,11 +117,7 @@ impl Directory {
 
     /// The path of a file. Names come from this program, but may have come a long way.
     fn place(&self, name: &str) -> Result<PathBuf, DiskError> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-            let problem = "not a plain file name: letters, digits, '.', '_' and '-' are allowed".into();
-            return Err(DiskError { file: name.into(), problem });
-        }
+        check_name(name)?;
         Ok(self.path.join(name))
     }
 
@@ -208,6 +230,26 @@ fn make(path: &Path) -> Result<(), DiskError> {
 /// Makes a folder's entries durable.
 fn sync(path: &Path) -> Result<(), DiskError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(failed(path))
+}
+
+fn check_name(name: &str) -> Result<(), DiskError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        let problem = "not a plain file name: letters, digits, '.', '_' and '-' are allowed".into();
+        return Err(DiskError { file: name.into(), problem });
+    }
+    Ok(())
+}
+
+/// Somebody who only looks has the lock for a moment: a second attempt follows.
+fn try_lock(lock: &File) -> Result<(), TryLockError> {
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            std::thread::sleep(Duration::from_millis(20));
+            lock.try_lock()
+        }
+        other => other,
+    }
 }
 
 fn process_in(lock: &mut File) -> Option<u32> {

@@ -210,12 +210,13 @@ impl Expected {
     /// # Errors
     /// The first thing that is not as expected.
     pub fn check(&self, header: &Header) -> Result<(), WireError> {
-        if header.run != self.run {
-            return Err(WireError::Run { found: hex(&header.run), ours: hex(&self.run) });
-        }
+        // First: two agreements have two runs as well, and their hashes are what people compare.
         if header.agreement != self.agreement {
             let (found, ours) = (hex(&header.agreement), hex(&self.agreement));
             return Err(WireError::Agreement { found, ours });
+        }
+        if header.run != self.run {
+            return Err(WireError::Run { found: hex(&header.run), ours: hex(&self.run) });
         }
         if (header.sender, header.receiver) != (self.peer, self.me) {
             let Header { sender, receiver, .. } = *header;

@@ -60,10 +60,11 @@ pub enum Command {
     #[command(subcommand, arg_required_else_help = true)]
     #[command(after_help = "Example: prdo data get cifar10 && prdo data info data/cifar-10-batches-bin")]
     Data(data::Data),
-    /// Real peers: keys, and the agreement that all members sign.
+    /// Real peers: keys, the agreement that all members sign, and training over the network.
     #[command(subcommand, arg_required_else_help = true)]
     #[command(after_help = "Example: prdo node key clinic.key\n\
-        Then one member turns a run file into an agreement (`prdo node init`), and everyone signs it (`prdo node sign`).")]
+        Then one member turns a run file into an agreement (`prdo node init`), everyone signs it (`prdo node sign`),\n\
+        looks whether all is well (`prdo node check`) and trains (`prdo node run`).")]
     Node(node::Node),
     /// How fast it is, measured on this machine.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo bench gradients --json")]

@@ -64,6 +64,11 @@ impl Progress {
         }
     }
 
+    /// A line above the bar.
+    pub fn line(&self, text: &str) {
+        if self.plain { tell(text) } else { self.bar.println(text) }
+    }
+
     /// How long it will take at the speed so far, in words.
     fn left(&self, position: u64) -> String {
         let done = position.saturating_sub(self.began.0);

@@ -86,6 +86,11 @@ impl Neighbour {
         last
     }
 
+    /// Whether it has said hello to this process.
+    pub(super) fn is_known(&self) -> bool {
+        self.known
+    }
+
     fn is_up(&self) -> bool {
         matches!(self.link, Link::Up { .. })
     }
@@ -216,6 +221,7 @@ impl Machine {
             self.greet(at, false);
         }
         self.send_lacking(at, hello.question);
+        self.ask_if_met();
         self.end_if_confirmed();
     }
 
@@ -340,11 +346,15 @@ impl Machine {
                 let unconfirmed = self.unconfirmed();
                 self.end(Ok(Ended::Finished { unconfirmed }));
             }
+            Phase::Meeting if since >= self.patience.give_up => {
+                let (peers, seconds) = (self.missing(), since / 1000);
+                self.end(Err(PeerError::NotMet { peers, seconds }));
+            }
             Phase::Exchanging if since >= self.patience.give_up => {
                 let (peers, seconds) = (self.missing(), since / 1000);
                 self.end(Err(PeerError::GaveUp { peers, seconds }));
             }
-            Phase::Exchanging if self.now >= self.say_at => {
+            Phase::Meeting | Phase::Exchanging if self.now >= self.say_at => {
                 self.say_at = self.now.saturating_add(since.max(self.patience.say_after));
                 let peers = self.missing();
                 self.note(Note::Waiting { peers, since });
@@ -381,9 +391,10 @@ impl Machine {
         }
     }
 
-    /// Neighbours whose message of the current exchange is not here.
+    /// Neighbours whose message of the current exchange, or first hello, is not here.
     fn missing(&self) -> Vec<String> {
-        let lacks = |n: &&Neighbour| !n.arrived.contains_key(&self.exchange);
+        let meeting = self.phase == Phase::Meeting;
+        let lacks = |n: &&Neighbour| if meeting { !n.known } else { !n.arrived.contains_key(&self.exchange) };
         self.neighbours.iter().filter(lacks).map(|n| self.name(n.peer())).collect()
     }
 }

@@ -91,6 +91,8 @@ pub enum Effect {
 enum Phase {
     /// For [`Event::Start`].
     New,
+    /// For the first hello of every neighbour, before anything is released.
+    Meeting,
     /// For the gate.
     Asking,
     /// For neighbours' messages.
@@ -164,6 +166,11 @@ impl Machine {
     /// The node's current model.
     pub fn model(&self) -> &[f64] {
         self.node.model().as_slice()
+    }
+
+    /// Whether it waits for its neighbours' first hello, and has asked for nothing yet.
+    pub fn is_meeting(&self) -> bool {
+        matches!(self.phase, Phase::New | Phase::Meeting)
     }
 
     /// Whether it is at its end.

@@ -110,6 +110,17 @@ pub enum PeerError {
         /// How long.
         seconds: u64,
     },
+    /// Not every neighbour was there at the beginning.
+    #[error(
+        "gave up after {seconds} s without meeting {}; nothing was released: start it again when they are there",
+        peers.join(", ")
+    )]
+    NotMet {
+        /// Who was waited for.
+        peers: Vec<String>,
+        /// How long.
+        seconds: u64,
+    },
     /// A neighbour has something of this node's that this node knows nothing of.
     #[error(
         "{peer} already has exchange {theirs} of this node, but this node's own records end at {ours}: its folder or ledger \

@@ -60,6 +60,9 @@ pub struct Patience {
     pub say_after: Millis,
     /// Without anything going on, before the node stops with everything saved.
     pub give_up: Millis,
+    /// Whether a run begins only when every neighbour has said hello once: until then nothing is charged or released,
+    /// so that a wrong address or another agreement costs nothing.
+    pub meet_first: bool,
     /// After the last round, for neighbours to confirm that they have the last message.
     pub linger: Millis,
 }
@@ -73,6 +76,7 @@ impl Default for Patience {
             question: 60_000,
             say_after: 5_000,
             give_up: 3_600_000,
+            meet_first: false,
             linger: 60_000,
         }
     }

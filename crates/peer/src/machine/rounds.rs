@@ -1,5 +1,6 @@
 //! The rounds: answer, adapt, keep, send, mix, keep.
 
+use super::links::Neighbour;
 use super::{Effect, Ended, Kept, Machine, Note, PeerError, Phase, hash};
 use crate::home::{Outgoing, StateRecord};
 use crate::wire::Mark;
@@ -19,7 +20,19 @@ impl Machine {
         match &self.own {
             _ if self.round >= self.place.rounds => self.linger(),
             Some(_) => self.exchange_on(),
+            None if self.patience.meet_first && self.outgoing.is_empty() => {
+                self.phase = Phase::Meeting;
+                self.ask_if_met();
+            }
             None => self.ask(),
+        }
+    }
+
+    /// Begins when every neighbour has said hello.
+    pub(super) fn ask_if_met(&mut self) {
+        if self.phase == Phase::Meeting && self.neighbours.iter().all(Neighbour::is_known) {
+            self.progress();
+            self.ask();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::values;
 use clap::{Args, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// `prdo node`.
@@ -27,6 +28,109 @@ pub enum Node {
         Read the file before: it is text. Whoever signs agrees to the members, the graph, the method and the privacy."
     )]
     Sign(SignArgs),
+    /// Sees whether this member can take part: agreement, data, budget; then tries its neighbours. Releases nothing.
+    #[command(
+        after_help = "Example: prdo node check clinics.agreement --key clinic.key --data patients.csv\n\
+        Neighbours are reached while they run `prdo node check` or `prdo node run` themselves. --offline asks nobody."
+    )]
+    Check(CheckArgs),
+    /// Trains with the other members. Run it again to go on after whatever stopped it.
+    #[command(
+        after_help = "Example: prdo node run clinics.agreement --key clinic.key --data patients.csv --home clinic\n\
+        Every charge and every message is on disk before it is sent: stop it as you like, even with kill -9, and type the\n\
+        same command again. `prdo node status clinic` tells how it stands."
+    )]
+    Run(Box<RunArgs>),
+    /// How a node stands that runs, was stopped or has finished.
+    #[command(after_help = "Example: prdo node status clinic --json")]
+    Status(StatusArgs),
+}
+
+/// What a member has of its own.
+#[derive(Debug, Args)]
+pub struct OwnArgs {
+    /// The agreement, signed by all.
+    #[arg(value_name = "FILE.agreement")]
+    pub agreement: PathBuf,
+    /// This member's private key.
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// This member's own records: they stay here.
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// The column or array of labels, if it is not `label` or `y`.
+    #[arg(long, value_name = "COLUMN")]
+    pub label: Option<String>,
+    /// What these records have been charged for, in all runs; default: next to the data, with .ledger after its name.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// ε for everything ever released about these records; default: the ledger's, and the agreement's for a new one.
+    #[arg(long, value_name = "E", value_parser = values::budget)]
+    pub budget: Option<f64>,
+    /// Where to listen; default: this member's first address in the agreement.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `prdo node check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub own: OwnArgs,
+    /// The folder that the run would be in, looked at too.
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Does not try the neighbours.
+    #[arg(long)]
+    pub offline: bool,
+    /// Seconds to try the neighbours for.
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = values::seconds)]
+    pub wait: f64,
+}
+
+/// `prdo node run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub own: OwnArgs,
+    /// The run's folder: what must not be lost, the log, the status, and at the end the model.
+    #[arg(long, value_name = "DIR")]
+    pub home: PathBuf,
+    /// Raises the ledger's budget to this ε, by the wish of the records' owner; the ledger says so.
+    #[arg(long, value_name = "E", value_parser = values::budget, conflicts_with = "budget")]
+    pub raise_budget: Option<f64>,
+    /// The folder of the run that this one goes on from, for an agreement that continues another.
+    #[arg(long, value_name = "OLD_HOME")]
+    pub from: Option<PathBuf>,
+    /// Public test data: the model's accuracy on it is shown here and told nobody.
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// A status page and metrics at this loopback address, such as 127.0.0.1:9464.
+    #[arg(long, value_name = "ADDRESS")]
+    pub status: Option<SocketAddr>,
+    /// Seconds without anything from a neighbour before the node stops, with everything saved.
+    #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = values::patience)]
+    pub give_up: f64,
+    /// Seconds to serve neighbours after the last round, until they have the last message.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = values::patience)]
+    pub linger: f64,
+    /// How many threads to use; results do not depend on it.
+    #[arg(long, value_name = "K")]
+    pub threads: Option<usize>,
+}
+
+/// `prdo node status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// The run's folder.
+    #[arg(value_name = "HOME")]
+    pub home: PathBuf,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `prdo node key`.

@@ -65,6 +65,10 @@ const BATCH: Allowed = Allowed {
 const SECONDS: Allowed =
     Allowed { words: "a number from 0.01 to 3600", holds: |s| (0.01..=3600.0).contains(&s) };
 
+/// How long to wait for others.
+const PATIENCE: Allowed =
+    Allowed { words: "a number of seconds from 0 to 10000000", holds: |s| (0.0..=1e7).contains(&s) };
+
 impl Allowed {
     /// The number, if it is allowed.
     pub fn check(&self, number: Option<f64>) -> Result<f64, String> {
@@ -158,6 +162,11 @@ pub fn batch(text: &str) -> Result<usize, String> {
 /// Reads a time to measure for.
 pub fn seconds(text: &str) -> Result<f64, String> {
     SECONDS.parse(text)
+}
+
+/// Reads a time to wait for others.
+pub fn patience(text: &str) -> Result<f64, String> {
+    PATIENCE.parse(text)
 }
 
 /// Reads the shape of an image.

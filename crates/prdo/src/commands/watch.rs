@@ -29,6 +29,11 @@ impl Stop {
         Ok(stop)
     }
 
+    /// The flag itself, for whoever looks at it.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
     /// Whether it was.
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::SeqCst)

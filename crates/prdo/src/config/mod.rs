@@ -22,6 +22,6 @@ pub use model::{BoxedModel, Form, PlannedModel, model_kind};
 pub use network::{Wiring, wiring};
 pub use place::{ConfigError, Place};
 pub use recipe::{Recipe, earlier_texts};
-pub use records::{Holdings, Kept, holdings, kept_holdings, public_facts};
+pub use records::{Holdings, Kept, holdings, intercept, kept_holdings, public_facts};
 pub use schema::Value;
 pub use terms::{Planned, Public, agreed, terms};

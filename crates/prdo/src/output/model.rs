@@ -17,6 +17,17 @@ pub fn write_models(average: &[f64], nodes: &[&[f64]]) -> Result<Vec<u8>, safete
     serialize([("average", average_view), ("nodes", nodes_view)], Some(about))
 }
 
+/// The file of one node alone, which knows no average: its model as `model`.
+///
+/// # Errors
+/// None that a vector of numbers has.
+pub fn write_model(model: &[f64]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
+    let bytes: Vec<u8> = model.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let view = TensorView::new(Dtype::F64, vec![model.len()], &bytes)?;
+    let about = HashMap::from([("format".to_string(), "prdo node model, version 1".to_string())]);
+    serialize([("model", view)], Some(about))
+}
+
 /// x̄ and each node's model from the file's bytes.
 ///
 /// # Errors

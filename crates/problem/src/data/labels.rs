@@ -50,6 +50,21 @@ pub fn class_labels<F: Feature>(
     }
 }
 
+/// Classes by other numbers: label k becomes `numbers[k]`.
+///
+/// # Errors
+/// When a label is not a whole number below `numbers.len()`.
+pub fn renumbered_labels<F: Feature>(table: Table<F>, numbers: &[usize]) -> Result<Table<F>, DataError> {
+    let number = |(record, &value): (usize, &f64)| {
+        let whole = value >= 0.0 && value.fract() == 0.0;
+        let found = numbers.get(value as usize).filter(|_| whole).map(|n| *n as f64);
+        let allowed = || format!("whole numbers below {}", numbers.len());
+        found.ok_or_else(|| DataError::Label { record, value, allowed: allowed() })
+    };
+    let labels = table.labels().iter().enumerate().map(number).collect::<Result<Vec<_>, _>>()?;
+    Ok(table.relabelled(labels))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +84,16 @@ mod tests {
         assert_eq!(signs(&[1.0, 2.0]), Err("record 1: label 2; allowed: 0 and 1, or -1 and 1".to_owned()));
         assert_eq!(signs(&[1.0, 0.0, -1.0]), Err("record 2: label -1; allowed: 0 and 1".to_owned()));
         assert_eq!(signs(&[-1.0, 0.5]), Err("record 1: label 0.5; allowed: -1 and 1".to_owned()));
+    }
+
+    #[test]
+    fn classes_get_other_numbers() {
+        let labels = |numbers: &[usize]| {
+            let table = renumbered_labels(table(&[0.0, 2.0, 1.0, 0.0]), numbers);
+            table.map(|t| t.labels().to_vec()).map_err(|e| e.to_string())
+        };
+        assert_eq!(labels(&[4, 0, 7]), Ok(vec![4.0, 7.0, 0.0, 4.0]));
+        assert_eq!(labels(&[4, 0]), Err("record 1: label 2; allowed: whole numbers below 2".to_owned()));
     }
 
     #[test]

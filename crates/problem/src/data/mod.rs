@@ -35,7 +35,7 @@ pub use dataset::{Dataset, ImageShape, Loaded};
 pub use digits::digits;
 pub use error::{DataError, Place};
 pub use feature::Feature;
-pub use labels::{binary_labels, class_labels};
+pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
 pub use split::split_records;
 pub use table::Table;

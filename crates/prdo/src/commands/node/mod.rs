@@ -1,16 +1,24 @@
 //! `prdo node`: real peers.
 
+mod check;
 mod continues;
 mod init;
 mod key;
+#[cfg(feature = "peers")]
+mod links;
+mod run;
 mod sign;
+mod status;
 mod summary;
+mod watch;
 
 use super::Failure;
-use crate::cli::node::Node;
+use crate::cli::node::{Node, OwnArgs};
+use prdo::node::{NodeError, Seat};
 use prdo::peer::agreement::{Agreement, AgreementError, LONGEST};
-use prdo::peer::identity::IdentityError;
+use prdo::peer::identity::{Identity, IdentityError};
 use std::io::Read;
+use std::net::SocketAddr;
 use std::path::Path;
 
 pub fn run(what: &Node) -> Result<(), Failure> {
@@ -18,6 +26,9 @@ pub fn run(what: &Node) -> Result<(), Failure> {
         Node::Key(args) => key::run(args),
         Node::Init(args) => init::run(args),
         Node::Sign(args) => sign::run(args),
+        Node::Check(args) => check::run(args),
+        Node::Run(args) => run::run(args),
+        Node::Status(args) => status::run(args),
     }
 }
 
@@ -51,4 +62,23 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 /// The agreement in a file, whose signatures are valid.
 fn read_agreement(path: &Path) -> Result<Agreement, Failure> {
     Agreement::parse(&read_text(path)?).map_err(in_file(path))
+}
+
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
+    }
+}
+
+/// This member's key, and its seat in the agreement.
+fn seat(own: &OwnArgs) -> Result<(Identity, Seat), Failure> {
+    let identity = Identity::read(&own.key)?;
+    let seat = Seat::take(read_agreement(&own.agreement)?, &own.agreement, &identity)?;
+    Ok((identity, seat))
+}
+
+/// Where this member listens.
+fn listen(own: &OwnArgs, seat: &Seat) -> Result<SocketAddr, Failure> {
+    let named = own.listen.or(seat.member.addresses.first().copied());
+    named.ok_or_else(|| Failure::Input("the agreement has no address of this member: --listen is needed".into()))
 }

@@ -1,0 +1,99 @@
+//! `prdo node status`: how a node stands that runs, was stopped or has finished.
+
+use crate::cli::node::StatusArgs;
+use crate::commands::Failure;
+use crate::progress::say;
+use prdo::node::journal::{STATUS, last_lines};
+use prdo::node::prepare::read_agreement;
+use prdo::peer::dir::Directory;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// As many lines of the log are shown.
+const LINES: usize = 6;
+
+pub fn run(args: &StatusArgs) -> Result<(), Failure> {
+    let mut status = read(&args.home)?;
+    status["log"] = last_lines(&args.home, LINES).into();
+    if args.json {
+        say(&status.to_string());
+    } else {
+        lines(&status).iter().for_each(|line| say(line));
+    }
+    Ok(())
+}
+
+/// What the node last said of itself, set right by whether it is there.
+fn read(home: &Path) -> Result<Json, Failure> {
+    let agreement = read_agreement(home)?;
+    let text = match std::fs::read_to_string(home.join(STATUS)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "{}".into(),
+        Err(error) => return Err(Failure::Work(format!("{}: {error}", home.join(STATUS).display()))),
+    };
+    let damaged = |e| Failure::Input(format!("{} is damaged: {e}", home.join(STATUS).display()));
+    let mut status: Json = serde_json::from_str(&text).map_err(damaged)?;
+    if !status.is_object() {
+        return Err(Failure::Input(format!("{} is damaged: not an object", home.join(STATUS).display())));
+    }
+    let said = status["state"].as_str().unwrap_or("stopped").to_string();
+    let state = match (Directory::user(home), said.as_str()) {
+        (Some(process), _) => {
+            status["process"] = json!(process);
+            "running".to_string()
+        }
+        (None, "running") => {
+            status["message"] = "its process ended without a word: type the same command to go on".into();
+            "stopped".to_string()
+        }
+        (None, _) => said,
+    };
+    status["state"] = state.into();
+    if status["rounds"].is_null() {
+        status["rounds"] = agreement.terms().rounds.into();
+        status["name"] = agreement.terms().name.clone().into();
+    }
+    Ok(status)
+}
+
+fn lines(status: &Json) -> Vec<String> {
+    let text = |key: &str| status[key].as_str().unwrap_or("").to_string();
+    let number = |key: &str| status[key].as_f64();
+    let mut lines = vec![format!(
+        "{} {}{}, round {} of {}",
+        text("member"),
+        text("state"),
+        status["process"].as_u64().filter(|_| text("state") == "running").map_or(String::new(), |id| format!(" (process {id})")),
+        status["round"].as_u64().unwrap_or(0),
+        status["rounds"]
+    )];
+    if let Some(spent) = number("epsilon_spent") {
+        lines.push(format!(
+            "privacy    ε = {spent:.4} spent of {} at δ = {:e}",
+            number("budget").unwrap_or(f64::NAN),
+            number("delta").unwrap_or(f64::NAN)
+        ));
+    }
+    for neighbour in status["neighbours"].as_array().into_iter().flatten() {
+        let part = |key: &str| neighbour[key].as_str().unwrap_or("");
+        let why = if part("why").is_empty() { String::new() } else { format!(" ({})", part("why")) };
+        lines.push(format!("neighbour  {}  {}{why}", part("name"), part("state")));
+    }
+    for key in ["test_seed", "message"] {
+        if let Some(words) = status[key].as_str() {
+            lines.push(words.to_string());
+        }
+    }
+    let log = status["log"].as_array().cloned().unwrap_or_default();
+    lines.extend(log.iter().map(log_line));
+    lines
+}
+
+/// A line of the log for people.
+fn log_line(entry: &Json) -> String {
+    let part = |key: &str| entry[key].as_str().unwrap_or("");
+    let rest = entry.as_object().into_iter().flatten();
+    let rest = rest.filter(|(key, value)| !["time", "level", "event"].contains(&key.as_str()) && !value.is_null());
+    let rest: Vec<_> = rest.map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{}  {:<7}  {}  {}", part("time"), part("level"), part("event"), rest.join(" ")).trim_end().to_string()
+}

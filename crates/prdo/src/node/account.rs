@@ -1,0 +1,143 @@
+//! The ledger of a member's records: where it is, what was spent, and whether a run fits.
+
+use super::{NodeError, Seat};
+use prdo_accounting::{Accountant, Event, History, Target};
+use prdo_peer::dir::Directory;
+use prdo_peer::ledger::LedgerFile;
+use prdo_peer::wire::Hash;
+use std::path::{Path, PathBuf};
+
+/// Which ledger, and what its owner allows.
+#[derive(Clone, Debug, Default)]
+pub struct Purse {
+    /// The ledger's file; `None` is next to the data, with `.ledger` after its name.
+    pub file: Option<PathBuf>,
+    /// ε for everything ever released about these records. `None` is what the ledger says; a new ledger takes the
+    /// agreement's.
+    pub budget: Option<f64>,
+    /// Raises the ledger's budget to this ε.
+    pub raise: Option<f64>,
+}
+
+impl Purse {
+    /// Where the ledger is.
+    pub fn place(&self, data: &Path) -> PathBuf {
+        self.file.clone().unwrap_or_else(|| {
+            let mut name = data.as_os_str().to_os_string();
+            name.push(".ledger");
+            PathBuf::from(name)
+        })
+    }
+}
+
+/// What a run will cost, on top of what was spent.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// ε so far.
+    pub spent: f64,
+    /// ε after the run's last round.
+    pub after: f64,
+    /// What may be spent.
+    pub budget: Target,
+    /// Rounds that are left.
+    pub rounds_left: u32,
+}
+
+/// An open ledger, or what one would begin with.
+pub struct Account {
+    /// The ledger's file.
+    pub path: PathBuf,
+    /// The ledger, if there is one already.
+    pub ledger: Option<LedgerFile>,
+    /// The budget that the run is held against.
+    pub budget: Target,
+    /// Whether that is more than the ledger says, and the owner wants it so.
+    raise: bool,
+}
+
+impl Account {
+    /// Looks at the ledger of these records, and takes it if it is there. Nothing is written to it.
+    ///
+    /// # Errors
+    /// A ledger in use, damaged or of other records; a budget that it does not allow.
+    pub fn look(seat: &Seat, purse: &Purse, data: &Path, digest: &Hash) -> Result<Self, NodeError> {
+        let path = purse.place(data);
+        let agreed = seat.planned.guarantee;
+        let ledger = match path.is_file() {
+            true => {
+                let (disk, name) = Directory::of_file(&path)?;
+                LedgerFile::existing(Box::new(disk), &name, digest)?
+            }
+            false => None,
+        };
+        let (allowed, delta) = match &ledger {
+            Some(ledger) => (Some(ledger.budget().epsilon()), ledger.budget().delta()),
+            None => (None, agreed.delta),
+        };
+        let promised = seat.document.float("resolved.budget").unwrap_or(agreed.epsilon).max(agreed.epsilon);
+        let asked = purse.raise.or(purse.budget).or(allowed).unwrap_or(promised);
+        let raise = allowed.is_some_and(|allowed| asked > allowed);
+        if let (None, true, Some(allowed)) = (purse.raise, raise, allowed) {
+            return Err(NodeError::Raise { ledger: path.display().to_string(), asked, allowed });
+        }
+        Ok(Self { path, ledger, budget: Target::new(asked, delta)?, raise })
+    }
+
+    /// What the run will cost.
+    ///
+    /// # Errors
+    /// A run that does not fit the budget.
+    pub fn outlook(&self, seat: &Seat, accountant: &Accountant) -> Result<Outlook, NodeError> {
+        let run = &seat.agreement.terms().run;
+        let done = self.ledger.as_ref().and_then(|l| l.contents().run(run)).map_or(0, |run| run.sent.len());
+        let before = match &self.ledger {
+            Some(ledger) => ledger.contents().history_before(run, done as u32),
+            None => History::new(),
+        };
+        let rounds_left = seat.agreement.terms().rounds.saturating_sub(done as u32);
+        let mut whole = before.clone();
+        whole.append(&self.rest(seat, done as u32, rounds_left)?);
+        let delta = self.budget.delta();
+        let epsilon = |history: &History| match history.len() {
+            0 => Ok(0.0),
+            _ => accountant.epsilon(history, delta).map(|bounds| bounds.upper),
+        };
+        let (spent, after) = (epsilon(&before)?, epsilon(&whole)?);
+        if rounds_left > 0 && !accountant.prove(&whole, &self.budget)? {
+            return Err(NodeError::Budget {
+                ledger: self.path.display().to_string(),
+                spent,
+                after,
+                rounds: rounds_left,
+                budget: self.budget.epsilon(),
+                delta,
+            });
+        }
+        Ok(Outlook { spent, after, budget: self.budget, rounds_left })
+    }
+
+    /// What the rounds that are left release.
+    fn rest(&self, seat: &Seat, done: u32, left: u32) -> Result<History, NodeError> {
+        let guarantee = seat.guarantee();
+        if done == 0 {
+            return Ok(guarantee.plan(left)?);
+        }
+        let event = Event::sampled_gaussian(guarantee.rate, guarantee.noise_multiplier)?;
+        Ok(History::new().and(event, u64::from(left)))
+    }
+
+    /// Opens the ledger for the run: begins it if it is new, raises its budget if that was asked for.
+    ///
+    /// # Errors
+    /// The ledger's.
+    pub fn open(self, digest: &Hash) -> Result<LedgerFile, NodeError> {
+        let Some(mut ledger) = self.ledger else {
+            let (disk, name) = Directory::of_file(&self.path)?;
+            return Ok(LedgerFile::open(Box::new(disk), &name, digest, self.budget)?);
+        };
+        if self.raise {
+            ledger.raise_budget(self.budget)?;
+        }
+        Ok(ledger)
+    }
+}

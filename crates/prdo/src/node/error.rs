@@ -1,0 +1,148 @@
+//! Why a node does not begin.
+
+use super::records::RecordsError;
+use crate::config::ConfigError;
+use prdo_accounting::AccountingError;
+use prdo_algorithm::SettingsError;
+use prdo_peer::agreement::AgreementError;
+use prdo_peer::dir::DirectoryError;
+use prdo_peer::disk::DiskError;
+use prdo_peer::home::HomeError;
+use prdo_peer::ledger::LedgerFileError;
+use prdo_privacy::{GateError, ShardError, StartError};
+
+/// A node that cannot begin or go on. Nothing was released.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodeError {
+    /// The agreement: not signed by all, or another member's key.
+    #[error("{file}: {error}")]
+    Agreement {
+        /// The agreement's file.
+        file: String,
+        /// What is wrong.
+        error: AgreementError,
+    },
+    /// The agreement's settings.
+    #[error(transparent)]
+    Settings(#[from] ConfigError),
+    /// The method's settings.
+    #[error(transparent)]
+    Method(#[from] SettingsError),
+    /// The member's own data.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// More records than were agreed on.
+    #[error(
+        "{file} holds {records} records, but the agreement gives {member} {slots} public slots: leave records out, or \
+         agree on more slots"
+    )]
+    TooMany {
+        /// The data.
+        file: String,
+        /// How many there are.
+        records: usize,
+        /// Who this is.
+        member: String,
+        /// How many there may be.
+        slots: usize,
+    },
+    /// The run does not fit the budget.
+    #[error(
+        "the privacy budget of these records does not allow this run: ε = {spent:.4} is spent, ε = {after:.4} would be after \
+         {rounds} more rounds, the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released. If \
+         the owner of the records agrees to more, --raise-budget EPS says so in the ledger"
+    )]
+    Budget {
+        /// The ledger's file.
+        ledger: String,
+        /// ε so far.
+        spent: f64,
+        /// ε after the run.
+        after: f64,
+        /// Rounds that are left.
+        rounds: u32,
+        /// The budget's ε.
+        budget: f64,
+        /// The budget's δ.
+        delta: f64,
+    },
+    /// A budget larger than the ledger's.
+    #[error(
+        "--budget {asked} is more than ledger {ledger} allows for everything ever released about these records, ε = {allowed}: \
+         --raise-budget {asked} raises it, and says so in the ledger"
+    )]
+    Raise {
+        /// The ledger's file.
+        ledger: String,
+        /// ε asked for.
+        asked: f64,
+        /// ε allowed.
+        allowed: f64,
+    },
+    /// The ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerFileError),
+    /// The run's folder.
+    #[error("--home {folder}: {error}")]
+    Home {
+        /// The folder.
+        folder: String,
+        /// What is wrong.
+        error: HomeError,
+    },
+    /// A folder with something else in it.
+    #[error("--home {folder} is not empty and not a node's folder: choose another")]
+    Foreign {
+        /// The folder.
+        folder: String,
+    },
+    /// The folder of another agreement.
+    #[error(
+        "--home {folder} belongs to the agreement with the hash {theirs}; the one given has {ours}: choose another folder, \
+         or give the agreement that this run began with"
+    )]
+    OtherAgreement {
+        /// The folder.
+        folder: String,
+        /// The folder's.
+        theirs: String,
+        /// The one given.
+        ours: String,
+    },
+    /// A run that goes on from another needs that one's folder.
+    #[error("{0}")]
+    From(String),
+    /// A folder or ledger in use, or that cannot be had.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// A file.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The gate.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// The records' slots.
+    #[error(transparent)]
+    Shard(#[from] ShardError),
+    /// The starting point.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The accountant.
+    #[error("privacy: {0}")]
+    Accounting(#[from] AccountingError),
+}
+
+impl NodeError {
+    /// Whether the input was wrong (exit 2), rather than the disk failing (exit 1).
+    pub fn is_input(&self) -> bool {
+        let disk = matches!(
+            self,
+            Self::Disk(_)
+                | Self::Directory(DirectoryError::Disk(_))
+                | Self::Ledger(LedgerFileError::Disk(_) | LedgerFileError::Broken { .. })
+                | Self::Home { error: HomeError::Disk(_) | HomeError::Broken(_) | HomeError::Lost, .. }
+        );
+        !disk
+    }
+}

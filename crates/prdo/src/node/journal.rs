@@ -1,0 +1,177 @@
+//! What a node writes for people and their programs: a bounded log of JSON lines, and a status file.
+
+use prdo_peer::machine::Note;
+use serde_json::{Map, Value as Json, json};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The log in a node's folder.
+pub const LOG: &str = "log.jsonl";
+/// The log before it.
+pub const OLDER: &str = "log.1.jsonl";
+/// The status in a node's folder.
+pub const STATUS: &str = "status.json";
+/// A log of this many bytes becomes the older one.
+const LONGEST: u64 = 4 << 20;
+
+/// How much a line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// What went on.
+    Info,
+    /// Something to look at.
+    Warning,
+    /// The node stopped.
+    Error,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        }
+    }
+}
+
+/// The log of a node: one JSON object a line with time, level, event and what belongs to it.
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Log {
+    /// Goes on with the log in a folder.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open(folder: &Path) -> std::io::Result<Self> {
+        let path = folder.join(LOG);
+        let file = File::options().create(true).append(true).open(&path)?;
+        let length = file.metadata()?.len();
+        Ok(Self { path, file, length })
+    }
+
+    /// Adds a line. A log that cannot be written is no reason to stop a run: what matters is in the ledger.
+    pub fn add(&mut self, level: Level, event: &str, fields: Json) {
+        let mut line = Map::new();
+        line.insert("time".into(), utc(SystemTime::now()).into());
+        line.insert("level".into(), level.name().into());
+        line.insert("event".into(), event.into());
+        if let Json::Object(fields) = fields {
+            line.extend(fields);
+        }
+        let text = format!("{}\n", Json::Object(line));
+        if self.length > 0 && self.length + text.len() as u64 > LONGEST {
+            self.turn_over();
+        }
+        if self.file.write_all(text.as_bytes()).is_ok() {
+            self.length += text.len() as u64;
+        }
+    }
+
+    /// Puts the full log aside and begins a new one.
+    fn turn_over(&mut self) {
+        let _ = std::fs::rename(&self.path, self.path.with_file_name(OLDER));
+        if let Ok(file) = File::options().create(true).append(true).open(&self.path) {
+            (self.file, self.length) = (file, 0);
+        }
+    }
+}
+
+/// The last lines of the log in a folder.
+pub fn last_lines(folder: &Path, count: usize) -> Vec<Json> {
+    /// Lines are short: as many bytes hold them.
+    const TAIL: u64 = 16 << 10;
+    let mut text = Vec::new();
+    let read = File::open(folder.join(LOG)).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        file.take(TAIL).read_to_end(&mut text)
+    });
+    if read.is_err() {
+        return Vec::new();
+    }
+    let lines: Vec<Json> =
+        String::from_utf8_lossy(&text).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let skip = lines.len().saturating_sub(count);
+    lines.into_iter().skip(skip).collect()
+}
+
+/// A note of the machine as a line of the log.
+pub fn line_of(note: &Note) -> (Level, &'static str, Json) {
+    match note {
+        Note::Connected { peer } => (Level::Info, "connected", json!({ "peer": peer })),
+        Note::Lost { peer, why, retry } => {
+            let seconds = retry.map(|ms| ms as f64 / 1000.0);
+            (Level::Warning, "lost", json!({ "peer": peer, "why": why, "retry_seconds": seconds }))
+        }
+        Note::Refused { peer, why } => (Level::Warning, "refused", json!({ "peer": peer, "why": why })),
+        Note::RefusedBy { peer, why } => (Level::Warning, "refused_by", json!({ "peer": peer, "why": why })),
+        Note::Resent { peer, exchange } => {
+            (Level::Info, "sent_again", json!({ "peer": peer, "exchange": exchange }))
+        }
+        Note::Round { rounds } => (Level::Info, "round", json!({ "rounds": rounds })),
+        Note::Waiting { peers, since } => {
+            (Level::Warning, "waiting", json!({ "peers": peers, "seconds": *since as f64 / 1000.0 }))
+        }
+        Note::Lingering => (Level::Info, "all_rounds_done", json!({})),
+    }
+}
+
+/// A moment in RFC 3339, in UTC, to the millisecond.
+pub fn utc(moment: SystemTime) -> String {
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (days, rest) = ((since.as_secs() / 86_400) as i64, since.as_secs() % 86_400);
+    // Days from 1 March of year 0 make leap days come last: no table of months is needed.
+    let z = days + 719_468;
+    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn moments_are_written_as_calendars_do() {
+        let at = |seconds: u64| utc(UNIX_EPOCH + Duration::from_millis(seconds * 1000 + 7));
+        assert_eq!(at(0), "1970-01-01T00:00:00.007Z");
+        assert_eq!(at(951_782_399), "2000-02-28T23:59:59.007Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00.007Z");
+        assert_eq!(at(1_709_251_200), "2024-03-01T00:00:00.007Z");
+        assert_eq!(at(4_102_444_799), "2099-12-31T23:59:59.007Z");
+    }
+
+    #[test]
+    fn the_log_is_bounded_and_its_end_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Log::open(folder.path()).unwrap();
+        let long = "x".repeat(1 << 20);
+        for k in 0..12 {
+            log.add(Level::Info, "round", json!({ "rounds": k, "padding": long }));
+        }
+        log.add(Level::Warning, "lost", json!({ "peer": "b\n\"c" }));
+        drop(log);
+        Log::open(folder.path()).unwrap().add(Level::Error, "ended", json!({}));
+        let size = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
+        assert!(size(LOG) <= LONGEST && size(OLDER) <= LONGEST);
+        let last = last_lines(folder.path(), 2);
+        assert_eq!(last.len(), 2);
+        assert_eq!((&last[0]["peer"], &last[0]["level"]), (&json!("b\n\"c"), &json!("warning")));
+        assert_eq!(last[1]["event"], "ended");
+        assert!(last_lines(Path::new("/nowhere"), 3).is_empty());
+    }
+}

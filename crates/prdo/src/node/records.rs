@@ -1,0 +1,200 @@
+//! A member's own records, held against what was agreed on.
+
+use crate::config::{Document, Form, Planned, intercept};
+use prdo_peer::agreement::Facts;
+use prdo_peer::wire::Hash;
+use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
+use std::path::Path;
+
+/// Records that fit the agreement, with the digest of what the file holds.
+pub struct Own {
+    /// The records, labelled as agreed on.
+    pub table: OwnTable,
+    /// Stands for the records in their ledger. It stays there.
+    pub digest: Hash,
+}
+
+/// Records as the model reads them.
+pub enum OwnTable {
+    /// Numbers.
+    Numbers(Table),
+    /// Images as bytes.
+    Images(Table<u8>),
+}
+
+impl OwnTable {
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(table) => table.len(),
+            Self::Images(table) => table.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Own data that cannot be read or is not what was agreed on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordsError {
+    /// It cannot be read.
+    #[error("{file}: {error}")]
+    Data {
+        /// The file.
+        file: String,
+        /// Why.
+        error: DataError,
+    },
+    /// Another shape or other names.
+    #[error("{file} does not match the agreement: {what} is {found}, agreed is {agreed}")]
+    Differs {
+        /// The file.
+        file: String,
+        /// What differs.
+        what: String,
+        /// In the file.
+        found: String,
+        /// In the agreement.
+        agreed: String,
+    },
+}
+
+/// How a file is read, where it does not say so itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading<'a> {
+    /// The column or array of labels.
+    pub label: Option<&'a str>,
+    /// Whether a folder of images is read for its test images.
+    pub test: bool,
+}
+
+/// Reads a member's data and holds it against the agreement.
+///
+/// # Errors
+/// Data that cannot be read, or whose width, image shape, feature names or classes are not the agreed ones.
+pub fn read(
+    path: &Path,
+    reading: Reading<'_>,
+    facts: &Facts,
+    document: &Document,
+    planned: &Planned,
+) -> Result<Own, RecordsError> {
+    let file = path.display().to_string();
+    let failed = |error| RecordsError::Data { file: file.clone(), error };
+    let format = Format::of(path).map_err(failed)?;
+    let options = Options {
+        format: Some(format),
+        label: reading.label.map(str::to_string),
+        // Sparse records have as many features as are agreed on; of other formats the width is compared below.
+        width: (format == Format::LibSvm).then_some(facts.features as usize),
+        prefix: if reading.test { data::test_part(path).map(str::to_string) } else { None },
+        ..Options::default()
+    };
+    let loaded = data::load(path, &options).map_err(failed)?;
+    let fit = Fit { file: &file, facts, document, planned };
+    match loaded {
+        Loaded::Images(images) if matches!(planned.model.form, Form::Network { .. }) => {
+            let digest = digest(&images);
+            Ok(Own { table: OwnTable::Images(fit.table(images)?), digest })
+        }
+        other => {
+            let numbers = other.into_numbers(&file).map_err(failed)?;
+            let digest = digest(&numbers);
+            Ok(Own { table: OwnTable::Numbers(fit.table(numbers)?), digest })
+        }
+    }
+}
+
+/// BLAKE3 of the records as the file holds them, in a domain of its own.
+fn digest<F: Feature>(dataset: &Dataset<F>) -> Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("prdo 2026-11 ledger v1: digest of records");
+    hasher.update(&(dataset.table.width() as u64).to_le_bytes());
+    hasher.update(&(dataset.table.len() as u64).to_le_bytes());
+    dataset.table.bytes(&mut |bytes| {
+        hasher.update(bytes);
+    });
+    for name in dataset.class_names.iter().flatten() {
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+struct Fit<'a> {
+    file: &'a str,
+    facts: &'a Facts,
+    document: &'a Document,
+    planned: &'a Planned,
+}
+
+impl Fit<'_> {
+    fn differs(&self, what: impl Into<String>, found: impl ToString, agreed: impl ToString) -> RecordsError {
+        let (found, agreed) = (found.to_string(), agreed.to_string());
+        RecordsError::Differs { file: self.file.into(), what: what.into(), found, agreed }
+    }
+
+    /// The records with the agreed labels, and with an intercept where the model has one.
+    fn table<F: Feature>(&self, dataset: Dataset<F>) -> Result<Table<F>, RecordsError> {
+        let width = dataset.table.width() as u64;
+        if width != self.facts.features {
+            return Err(self.differs("the number of features", width, self.facts.features));
+        }
+        let image = dataset.image.map(|i| [i.channels as u64, i.height as u64, i.width as u64]);
+        if let (Some(found), Some(agreed)) = (image, self.facts.image)
+            && found != agreed
+        {
+            let words = |[c, h, w]: [u64; 3]| format!("{c}x{h}x{w}");
+            return Err(self.differs("the images' shape", words(found), words(agreed)));
+        }
+        self.check_features(dataset.feature_names.as_deref())?;
+        let binary = self.planned.model.kind == "logistic";
+        let table = self.labels(dataset, binary)?;
+        let with_ones = intercept(self.document, binary);
+        Ok(if with_ones { table.with_ones() } else { table })
+    }
+
+    /// Names, where both sides have them, are the same in the same order.
+    fn check_features(&self, found: Option<&[String]>) -> Result<(), RecordsError> {
+        let (Some(found), Some(agreed)) = (found, self.facts.feature_names.as_deref()) else { return Ok(()) };
+        let differs = found.iter().zip(agreed).position(|(ours, theirs)| ours != theirs);
+        match differs.and_then(|k| Some((k, found.get(k)?, agreed.get(k)?))) {
+            Some((k, ours, theirs)) => {
+                Err(self.differs(format!("feature {}", k + 1), format!("{ours:?}"), format!("{theirs:?}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn labels<F: Feature>(&self, dataset: Dataset<F>, binary: bool) -> Result<Table<F>, RecordsError> {
+        let failed = |error| RecordsError::Data { file: self.file.into(), error };
+        let Some(classes) = self.facts.classes else { return Ok(dataset.table) };
+        let table = match &dataset.class_names {
+            Some(names) => {
+                let numbers = self.numbers(names)?;
+                data::renumbered_labels(dataset.table, &numbers).map_err(failed)?
+            }
+            None => dataset.table,
+        };
+        if binary {
+            return data::binary_labels(table).map_err(failed);
+        }
+        Ok(data::class_labels(table, Some(classes as usize)).map_err(failed)?.0)
+    }
+
+    /// The agreed numbers of the classes that this file names.
+    fn numbers(&self, names: &[String]) -> Result<Vec<usize>, RecordsError> {
+        let listed = |names: &[String]| names.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
+        let Some(agreed) = &self.facts.class_names else {
+            return Err(self.differs("a label", format!("a name ({})", listed(names)), "a class's number"));
+        };
+        let number = |name: &String| {
+            let known = agreed.iter().position(|a| a == name);
+            known.ok_or_else(|| self.differs("a class", format!("{name:?}"), format!("one of {}", listed(agreed))))
+        };
+        names.iter().map(number).collect()
+    }
+}
