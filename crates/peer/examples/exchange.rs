@@ -9,7 +9,7 @@
 
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Expected, Frame, HEADER, Header, Kind};
+use prdo_peer::wire::{Expected, Frame, HEADER, Hash, Header, Kind};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Barrier};
@@ -119,8 +119,9 @@ fn node(
     for round in 0..rounds + WARM_UP {
         start.wait();
         let began = Instant::now();
+        let hash = *blake3::hash(&payload).as_bytes();
         for peer in &peers {
-            links.send(*peer, frame(me, *peer, round as u64, &payload).encode());
+            links.send(*peer, frame(me, *peer, round as u64, &payload, hash).encode());
         }
         for _ in &peers {
             match links.next(Duration::from_secs(10)) {
@@ -208,7 +209,7 @@ fn neighbour(member: usize, me: usize, at: Option<SocketAddr>, bytes: usize) -> 
     }
 }
 
-fn frame(from: usize, to: usize, exchange: u64, payload: &Arc<[u8]>) -> Frame {
+fn frame(from: usize, to: usize, exchange: u64, payload: &Arc<[u8]>, hash: Hash) -> Frame {
     let Expected { run, agreement, .. } = expected(to, from, payload.len());
     let header = Header {
         kind: Kind::Vector,
@@ -219,7 +220,7 @@ fn frame(from: usize, to: usize, exchange: u64, payload: &Arc<[u8]>) -> Frame {
         round: exchange as u32,
         exchange,
         length: payload.len() as u64,
-        hash: *blake3::hash(payload).as_bytes(),
+        hash,
     };
     Frame { header, payload: Arc::clone(payload) }
 }

@@ -24,18 +24,27 @@ pub trait Watch {
 /// Trains until the end, until `stop` is set, or until something makes it impossible.
 ///
 /// # Errors
-/// As [`Session::handle`]; everything up to there is kept.
+/// As [`Session::new`] and [`Session::handle`]; everything up to there is kept.
 pub fn run(
     setup: Setup,
     transport: &mut dyn Transport,
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<Ended, SessionError> {
-    let mut session = Session::new(setup)?;
+    run_session(Session::new(setup)?, transport, watch, stop).0
+}
+
+/// The same with a session that is there already, and that is there afterwards.
+pub fn run_session(
+    mut session: Session,
+    transport: &mut dyn Transport,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> (Result<Ended, SessionError>, Session) {
     let ended = turn(&mut session, transport, watch, stop);
     watch.look(&session);
     transport.close(FAREWELL);
-    ended
+    (ended, session)
 }
 
 fn turn(

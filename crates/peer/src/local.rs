@@ -73,11 +73,11 @@ impl Local {
 
 impl Transport for Local {
     fn dial(&mut self, peer: usize) {
-        // A closed channel cannot be: this node holds its other end.
-        let _ = match self.hub.send(self.me, peer, Parcel::Up) {
-            true => self.own.send((peer, Parcel::Up)),
-            false => self.own.send((peer, Parcel::Down("it is not here".into()))),
-        };
+        // This node hears of it first: the other may answer at once. (The own channel cannot be closed.)
+        let _ = self.own.send((peer, Parcel::Up));
+        if !self.hub.send(self.me, peer, Parcel::Up) {
+            let _ = self.own.send((peer, Parcel::Down("it is not here".into())));
+        }
     }
 
     fn send(&mut self, peer: usize, frame: Arc<[u8]>) {

@@ -354,10 +354,14 @@ impl Frame {
 
     /// Header and payload, as they travel.
     pub fn encode(&self) -> Arc<[u8]> {
-        let mut bytes = Vec::with_capacity(HEADER + self.payload.len());
-        bytes.extend(self.header.encode());
-        bytes.extend(self.payload.iter());
-        bytes.into()
+        // In place: a payload of megabytes is copied once.
+        let mut whole: Arc<[u8]> = std::iter::repeat_n(0, HEADER + self.payload.len()).collect();
+        if let Some((head, rest)) = Arc::get_mut(&mut whole).and_then(|all| all.split_at_mut_checked(HEADER))
+        {
+            head.copy_from_slice(&self.header.encode());
+            rest.copy_from_slice(&self.payload);
+        }
+        whole
     }
 
     /// A whole frame from its bytes, checked.

@@ -114,7 +114,9 @@ fn a_round_is_kept_before_it_is_sent_and_mixed_when_all_is_here() {
     let effects = m.handle(5, vector(2, 0, [0.0, 8.0]));
     // x = ¼·4 + ½·(−0.5·1), ½·0.5 + ¼·8.
     assert_eq!(m.model(), &[0.75, 2.25]);
-    assert!(matches!(&effects[..], [Effect::KeepState(s), Effect::Note(_), Effect::Ask { round: 1 }] if s.round == 1));
+    assert!(
+        matches!(&effects[..], [Effect::KeepState(s), Effect::Note(_), Effect::Ask { round: 1 }] if s.round == 1)
+    );
 }
 
 #[test]
@@ -178,7 +180,8 @@ fn a_neighbour_that_lost_what_it_had_gets_it_again() {
 #[test]
 fn a_restart_sends_the_kept_bytes_and_asks_nothing_of_the_gate() {
     let (_, effects) = connected();
-    let kept = effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
+    let kept =
+        effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
     let saved = Saved { outgoing: vec![kept.clone().unwrap()], ..Saved::default() };
     let mut again = machine(&saved);
     let effects = again.handle(0, Event::Start);
@@ -190,7 +193,12 @@ fn a_restart_sends_the_kept_bytes_and_asks_nothing_of_the_gate() {
     // Kept bytes that the answer does not give are a conflict, found before anything is sent.
     let outgoing = Outgoing { payload: vec![0; 8 * D].into(), ..kept.unwrap() };
     let node = Method::Ed.start(&Start::zeros(D), &Settings::new(0.5)).unwrap();
-    let bad = Machine::new(place(), node, &Saved { outgoing: vec![outgoing], ..Saved::default() }, Patience::default());
+    let bad = Machine::new(
+        place(),
+        node,
+        &Saved { outgoing: vec![outgoing], ..Saved::default() },
+        Patience::default(),
+    );
     assert!(bad.err().unwrap().to_string().contains("already kept"));
 }
 
@@ -200,7 +208,8 @@ fn a_neighbour_that_knows_more_than_we_do_stops_us() {
     let mut m = machine(&Saved::default());
     m.handle(0, Event::Start);
     m.handle(1, Event::Up(0));
-    let effects = m.handle(2, hello(0, 1, Hello { sent: Some(known), received: Some(known), question: false }));
+    let effects =
+        m.handle(2, hello(0, 1, Hello { sent: Some(known), received: Some(known), question: false }));
     assert!(matches!(ending(&effects), Some(Err(PeerError::RolledBack { peer, .. })) if peer == "north"));
 
     // Other bytes than ours: a fork.
@@ -208,7 +217,8 @@ fn a_neighbour_that_knows_more_than_we_do_stops_us() {
     m.handle(9, Event::Down(2, "gone".into()));
     let mut m2 = {
         let (_, effects) = connected();
-        let kept = effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
+        let kept =
+            effects.iter().find_map(|e| if let Effect::KeepOutgoing(o) = e { Some(o.clone()) } else { None });
         machine(&Saved { outgoing: vec![kept.unwrap()], ..Saved::default() })
     };
     m2.handle(0, Event::Start);
@@ -240,7 +250,9 @@ fn it_says_whom_it_waits_for_and_gives_up_with_everything_saved() {
     let (mut m, _) = connected();
     m.handle(4, vector(0, 0, [4.0, 0.0]));
     let effects = m.handle(6_000, Event::Tick);
-    assert!(effects.iter().any(|e| matches!(e, Effect::Note(Note::Waiting { peers, .. }) if peers == &["south"])));
+    assert!(
+        effects.iter().any(|e| matches!(e, Effect::Note(Note::Waiting { peers, .. }) if peers == &["south"]))
+    );
     let effects = m.handle(3_700_000, Event::Tick);
     let Some(Err(error @ PeerError::GaveUp { .. })) = ending(&effects) else { panic!("{effects:?}") };
     assert!(error.to_string().contains("south") && !error.to_string().contains("north"));
@@ -260,7 +272,9 @@ fn saved_states_that_do_not_belong_together_are_refused() {
     let outgoing = Outgoing { exchange: 0, answer: None, payload: vec![0; 16].into() };
     let good = Saved { state: Some(state.clone()), outgoing: vec![outgoing.clone()], ..Saved::default() };
     assert_eq!(refused(&good), None);
-    let with = |state: StateRecord, outgoing: Vec<Outgoing>| refused(&Saved { state: Some(state), outgoing, ..Saved::default() });
+    let with = |state: StateRecord, outgoing: Vec<Outgoing>| {
+        refused(&Saved { state: Some(state), outgoing, ..Saved::default() })
+    };
     let at = |exchange| Outgoing { exchange, ..outgoing.clone() };
     assert!(with(StateRecord { round: 4, ..state.clone() }, vec![at(3)]).unwrap().contains("the run has 3"));
     assert!(with(state.clone(), vec![]).unwrap().contains("does not belong"));

@@ -16,7 +16,8 @@ const LARGEST_DATAGRAM: u16 = 1472;
 pub struct Limits {
     /// Bytes that a neighbour may have on their way to us, received but not yet read included. At least the rate
     /// wanted times the round trip: 100 Mbit/s over 100 ms need 1.25 MB. More than needed costs time on a fast
-    /// network, because bytes then wait in queues instead of in caches.
+    /// network: iroh drops what it cannot send within one turn of its task, and from 180 kB on a burst can be that
+    /// long (docs/decisions/0008-links.md).
     pub window: u32,
     /// The longest time for a whole connection: handshake, proof of identity, greeting.
     pub connect: Duration,
@@ -43,7 +44,7 @@ impl Limits {
     /// For neighbours within a few milliseconds.
     pub fn lan() -> Self {
         Self {
-            window: 300_000,
+            window: 140_000,
             connect: Duration::from_secs(5),
             grace: Duration::from_secs(10),
             minimum_rate: 32_000,

@@ -12,7 +12,10 @@ enum Link {
     Down,
     Dialling,
     /// Up since then, and whether a hello came.
-    Up { since: Millis, greeted: bool },
+    Up {
+        since: Millis,
+        greeted: bool,
+    },
 }
 
 /// What is known of a neighbour.
@@ -272,7 +275,10 @@ impl Machine {
                 sent.map_or_else(|| "the start".to_string(), |s| s.exchange.to_string())
             ),
             _ if n.arrived.values().map(|(mark, _)| mark).chain(&n.mixed).all(same) => return true,
-            _ => "you sent us other bytes for the same exchange before: your folder was copied and used twice".into(),
+            _ => {
+                "you sent us other bytes for the same exchange before: your folder was copied and used twice"
+                    .into()
+            }
         };
         self.refuse(at, &why);
         false

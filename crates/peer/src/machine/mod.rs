@@ -180,7 +180,10 @@ impl Machine {
 
     /// What each neighbour is doing, for people: (member number, what).
     pub fn neighbours(&self) -> Vec<(usize, &'static str)> {
-        self.neighbours.iter().map(|n| (n.peer(), n.state(self.exchange, self.phase == Phase::Exchanging))).collect()
+        self.neighbours
+            .iter()
+            .map(|n| (n.peer(), n.state(self.exchange, self.phase == Phase::Exchanging)))
+            .collect()
     }
 
     /// When it wants an [`Event::Tick`] at the latest, unless something else happens before.

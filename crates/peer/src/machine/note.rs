@@ -74,7 +74,9 @@ impl fmt::Display for Note {
             Note::Waiting { peers, since } => {
                 write!(f, "waiting for {} since {:.0} s", peers.join(", "), *since as f64 / 1000.0)
             }
-            Note::Lingering => f.write_str("all rounds done; waiting for neighbours to have the last message"),
+            Note::Lingering => {
+                f.write_str("all rounds done; waiting for neighbours to have the last message")
+            }
         }
     }
 }
@@ -136,7 +138,8 @@ pub enum PeerError {
     #[error(
         "{peer} has other bytes of exchange {exchange} than this node kept (BLAKE3 {} there, {} here): this node's folder \
          was copied and used twice, or was changed. Nothing more is sent",
-        short(theirs), short(ours)
+        short(theirs),
+        short(ours)
     )]
     Forked {
         /// Who has them.
@@ -152,7 +155,8 @@ pub enum PeerError {
     #[error(
         "exchange {exchange} was already kept with BLAKE3 {}, but the saved state gives {}: the folder is damaged, or the \
          program is another one. Nothing more is sent",
-        short(kept), short(made)
+        short(kept),
+        short(made)
     )]
     Conflict {
         /// Which exchange.
@@ -163,7 +167,9 @@ pub enum PeerError {
         made: [u8; 32],
     },
     /// The model is not finite any more.
-    #[error("the model of round {round} is not finite: the step size is too large for this problem and graph")]
+    #[error(
+        "the model of round {round} is not finite: the step size is too large for this problem and graph"
+    )]
     Diverged {
         /// The round.
         round: u32,

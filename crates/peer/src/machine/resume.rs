@@ -26,7 +26,9 @@ pub enum ResumeError {
         rounds: u32,
     },
     /// The payloads that were kept are not consecutive, or do not belong to the state.
-    #[error("what was kept to be sent (exchanges {found}) does not belong to the saved state of round {round}")]
+    #[error(
+        "what was kept to be sent (exchanges {found}) does not belong to the saved state of round {round}"
+    )]
     Outgoing {
         /// What is there.
         found: String,
@@ -123,11 +125,7 @@ impl Machine {
 }
 
 /// The neighbours, with what was mixed of each last.
-fn neighbours(
-    place: &Place,
-    round: u32,
-    state: Option<&StateRecord>,
-) -> Result<Vec<Neighbour>, ResumeError> {
+fn neighbours(place: &Place, round: u32, state: Option<&StateRecord>) -> Result<Vec<Neighbour>, ResumeError> {
     let last = place.first_exchange(round).checked_sub(1);
     let neighbour = |expected: &crate::wire::Expected| {
         let received = state.and_then(|s| s.received.iter().find(|(peer, _)| *peer == expected.peer));

@@ -5,9 +5,7 @@ use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_peer::machine::Place;
 use prdo_peer::wire::Expected;
-use prdo_privacy::{
-    Batches, Clip, Gate, Ledger, Model, Noised, PrivateRules, Secret, Shard, Start,
-};
+use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, PrivateRules, Secret, Shard, Start};
 use prdo_simulator::Simulation;
 use std::sync::Arc;
 
@@ -73,11 +71,7 @@ impl Problem {
     }
 
     fn exchanges(&self) -> (u32, u32) {
-        match (self.method, self.settings.combine) {
-            (Method::Mt, Combine::After) => (2, 1),
-            (Method::Mt, Combine::First) => (1, 2),
-            _ => (1, 1),
-        }
+        self.method.exchanges(&self.settings)
     }
 
     /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
@@ -86,7 +80,9 @@ impl Problem {
     }
 
     fn points(&self, node: usize) -> Vec<[f64; DIMENSION]> {
-        (0..RECORDS).map(|r| std::array::from_fn(|j| ((node * 7 + r * 3 + j * 5) % 11) as f64 / 11.0 - 0.4)).collect()
+        (0..RECORDS)
+            .map(|r| std::array::from_fn(|j| ((node * 7 + r * 3 + j * 5) % 11) as f64 / 11.0 - 0.4))
+            .collect()
     }
 
     /// A node's gate over this ledger.
@@ -95,7 +91,8 @@ impl Problem {
         let rules =
             PrivateRules { batches: Batches::new(BATCH, BATCH), clip, noise_multiplier: NOISE, ledger };
         let secret = Arc::new(Secret::from_seed(self.seed));
-        Gate::private(node as u32, Arc::new(Mean), Shard::seal(self.points(node)).unwrap(), secret, rules).unwrap()
+        Gate::private(node as u32, Arc::new(Mean), Shard::seal(self.points(node)).unwrap(), secret, rules)
+            .unwrap()
     }
 
     /// Where a node stands.

@@ -77,13 +77,34 @@ impl Dice {
 
 #[derive(Debug)]
 enum What {
-    Deliver { from: usize, to: usize, generation: u64, bytes: Arc<[u8]> },
-    Up { node: usize, peer: usize, generation: u64 },
-    Down { node: usize, peer: usize, generation: u64 },
-    Wake { node: usize },
-    Boot { node: usize },
+    Deliver {
+        from: usize,
+        to: usize,
+        generation: u64,
+        bytes: Arc<[u8]>,
+    },
+    Up {
+        node: usize,
+        peer: usize,
+        generation: u64,
+    },
+    Down {
+        node: usize,
+        peer: usize,
+        generation: u64,
+    },
+    Wake {
+        node: usize,
+    },
+    Boot {
+        node: usize,
+    },
     /// The end of a link whose one side has closed it after sending everything.
-    Closed { node: usize, peer: usize, generation: u64 },
+    Closed {
+        node: usize,
+        peer: usize,
+        generation: u64,
+    },
     Trouble,
 }
 
@@ -205,7 +226,9 @@ impl World {
         let mut steps = 0;
         while !self.processes.iter().all(|p| p.ended.is_some()) {
             steps += 1;
-            let Some(Reverse((at, number))) = self.queue.pop() else { return Err("nothing happens any more".into()) };
+            let Some(Reverse((at, number))) = self.queue.pop() else {
+                return Err("nothing happens any more".into());
+            };
             if steps > 300_000 || at > 1_000 * 3_600_000 {
                 return Err(format!("a hang: {steps} steps, {} virtual s", at / 1000));
             }
@@ -244,7 +267,8 @@ impl World {
             What::Deliver { from, to, generation, bytes } if self.current(from, to, generation) => {
                 let expected = self.problem.place(to).neighbours;
                 let Some(expected) = expected.iter().find(|e| e.peer as usize == from) else { return Ok(()) };
-                let frame = Frame::decode(&bytes, expected).map_err(|e| format!("a frame that is none: {e}"))?;
+                let frame =
+                    Frame::decode(&bytes, expected).map_err(|e| format!("a frame that is none: {e}"))?;
                 self.tell(to, Event::Frame(from, frame))
             }
             _ => Ok(()),
@@ -381,7 +405,11 @@ impl World {
         if self.processes.iter().enumerate().any(waits) {
             return self.later(60_000, What::Boot { node });
         }
-        assert_eq!(session.map_or(0, |s| s.machine().round()), self.problem.rounds, "node {node} ended early");
+        assert_eq!(
+            session.map_or(0, |s| s.machine().round()),
+            self.problem.rounds,
+            "node {node} ended early"
+        );
         self.processes[node].ended = Some(ended);
     }
 
@@ -492,7 +520,10 @@ impl World {
                 at = at.max(link.last_delivery[direction] + 1);
             }
             self.link(from, to).last_delivery[direction] = at;
-            self.later(at - now, What::Deliver { from, to, generation: link.generation, bytes: bytes.clone() });
+            self.later(
+                at - now,
+                What::Deliver { from, to, generation: link.generation, bytes: bytes.clone() },
+            );
         }
     }
 
@@ -544,7 +575,8 @@ impl World {
         for node in 0..self.problem.nodes {
             let mut model = vec![0.0; DIMENSION];
             for (term, (member, weight)) in self.problem.place(node).weights.iter().enumerate() {
-                let payload = self.sent.get(&(*member as usize, last)).ok_or("a last message was never sent")?;
+                let payload =
+                    self.sent.get(&(*member as usize, last)).ok_or("a last message was never sent")?;
                 for (x, value) in model.iter_mut().zip(payload.chunks_exact(8)) {
                     let value = weight * f64::from_le_bytes(value.try_into().unwrap());
                     *x = if term == 0 { value } else { *x + value };

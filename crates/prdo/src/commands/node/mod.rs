@@ -1,5 +1,6 @@
 //! `prdo node`: real peers.
 
+mod capture;
 mod check;
 mod continues;
 mod init;

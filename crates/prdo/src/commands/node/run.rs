@@ -44,7 +44,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     announce(&ready, seeded);
     // Before anything is written: a port that is taken is found now.
-    let (mut links, listening) = open_links(ready.seat(), &identity, address)?;
+    let (links, listening) = open_links(ready.seat(), &identity, address)?;
+    let mut links = super::capture::wrap(links)?;
     let sheet = Arc::new(Mutex::new(Sheet::default()));
     let _page = open_page(args.status, &sheet)?;
     let stop = Stop::listen()?;
