@@ -29,7 +29,7 @@ path = "all.csv"
 test = 0
 
 [model]
-kind = "softmax"
+{model}
 
 [method]
 name = "{method}"
@@ -56,10 +56,16 @@ pub struct Trio {
 impl Trio {
     /// Keys, data, run file and an agreement that all have signed.
     pub fn new(method: &str, rounds: u32) -> Self {
+        Self::with(method, rounds, "kind = \"softmax\"")
+    }
+
+    /// The same with another model.
+    pub fn with(method: &str, rounds: u32, model: &str) -> Self {
         let trio = Self { desk: Desk::new(), ports: free_ports(), rounds };
         let desk = &trio.desk;
         write_data(desk);
         let settings = SETTINGS.replace("{method}", method).replace("{rounds}", &rounds.to_string());
+        let settings = settings.replace("{model}", model);
         desk.write("run.toml", settings);
         for name in NAMES {
             desk.prdo(&format!("node key {name}.key")).done();

@@ -80,7 +80,7 @@ fn lines(status: &Json) -> Vec<String> {
         lines.push(format!("neighbour  {}  {}{why}", part("name"), part("state")));
     }
     for key in ["test_seed", "message"] {
-        if let Some(words) = status[key].as_str() {
+        if let Some(words) = status[key].as_str().filter(|words| *words != text("state")) {
             lines.push(words.to_string());
         }
     }

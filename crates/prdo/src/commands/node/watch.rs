@@ -86,6 +86,7 @@ pub struct Watcher {
     began: (u32, Instant),
     status_at: Option<Instant>,
     slow_at: Option<Instant>,
+    measured_at: Option<Instant>,
     /// Whether the gate was asked in this run.
     released: bool,
     /// Another agreement on the other side, found before anything was released.
@@ -118,6 +119,7 @@ impl Watcher {
             began: (rounds_done, Instant::now()),
             status_at: None,
             slow_at: None,
+            measured_at: None,
             released: rounds_done > 0,
             conflict: None,
             model: None,
@@ -326,7 +328,7 @@ impl Watch for Watcher {
         }
         if over || Self::due(&mut self.status_at, STATUS_EVERY) {
             self.take(session);
-            if self.measure.is_some() && !over && self.now.round > self.began.0 && self.now.accuracy.is_none() {
+            if self.now.round > self.began.0 && Self::due(&mut self.measured_at, SLOW_EVERY) {
                 self.measure(session);
             }
             self.write_status("running", None);
