@@ -135,7 +135,11 @@ fn a_member_that_is_told_to_stop_goes_on_later() {
     let raised = typed.replace("--give-up 60", "--give-up 1") + " --raise-budget 20";
     let answer = trio.desk.prdo(&raised);
     assert_eq!(answer.code, Some(2), "{}", answer.stderr);
-    assert!(answer.stderr.contains("without meeting") && answer.stderr.contains("nothing was released"), "{}", answer.stderr);
+    assert!(
+        answer.stderr.contains("without meeting") && answer.stderr.contains("nothing was released"),
+        "{}",
+        answer.stderr
+    );
     assert_eq!(trio.ledger("north").budget().unwrap().epsilon(), 20.0);
     assert_eq!(trio.charged("north"), 80);
 }
@@ -154,7 +158,8 @@ fn the_others_go_on_without_a_member_that_left() {
     let members = trio.desk.read("members.toml");
     let two: String = members.split_inclusive("\n\n").take(2).collect();
     trio.desk.write("two.toml", two);
-    let rest = trio.desk.read("run.toml").replace("rounds = 80", "rounds = 5").replace("\"ring\"", "\"path\"");
+    let rest =
+        trio.desk.read("run.toml").replace("rounds = 80", "rounds = 5").replace("\"ring\"", "\"path\"");
     trio.desk.write("rest.toml", rest);
     let init = format!(
         "node init rest.toml --members two.toml --out two.agreement --continues all.agreement --rounds-done {done}"

@@ -234,16 +234,14 @@ fn start(
             "--from {} has no use: the agreement does not go on from another one",
             folder.display()
         ))),
-        (Some(old), None) => {
-            match locked(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
-                false => public(),
-                true => Err(NodeError::From(format!(
-                    "the agreement goes on from {}, in which these records took part: --from OLD_HOME names the folder \
+        (Some(old), None) => match locked(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
+            false => public(),
+            true => Err(NodeError::From(format!(
+                "the agreement goes on from {}, in which these records took part: --from OLD_HOME names the folder \
                      of that run",
-                    hex(old)
-                ))),
-            }
-        }
+                hex(old)
+            ))),
+        },
         (Some(old), Some(folder)) => {
             let agreement = read_agreement(folder)?;
             if agreement.hash() != old {
@@ -258,7 +256,8 @@ fn start(
             let (found, expected) = (values.len(), seat.planned.model.dimension);
             if found != expected {
                 let folder = folder.display();
-                let what = format!("--from {folder}: its model has {found} parameters, the new one {expected}");
+                let what =
+                    format!("--from {folder}: its model has {found} parameters, the new one {expected}");
                 return Err(NodeError::From(what));
             }
             Ok(Start::declared_public(values)?)
@@ -273,7 +272,8 @@ fn start(
 pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     let path = folder.join(AGREEMENT);
     let file = path.display().to_string();
-    let missing = || NodeError::From(format!("{} is not a node's folder: it has no agreement", folder.display()));
+    let missing =
+        || NodeError::From(format!("{} is not a node's folder: it has no agreement", folder.display()));
     let text = Glance::at(folder).read(AGREEMENT)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
     Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error })
@@ -301,7 +301,8 @@ fn saved_model(
     let mut node = planned.recipe.method.start::<Noised>(&planned.model.start, &planned.recipe.settings)?;
     let mut rest = state.vectors.as_slice();
     for vector in node.restore(state.round) {
-        let damaged = |error| NodeError::From(format!("--from {shown}: the saved state does not fit: {error}"));
+        let damaged =
+            |error| NodeError::From(format!("--from {shown}: the saved state does not fit: {error}"));
         *vector = Released::load(&mut rest, planned.model.dimension).map_err(damaged)?;
     }
     Ok(node.model().as_slice().to_vec())

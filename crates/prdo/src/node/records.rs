@@ -193,7 +193,9 @@ impl Fit<'_> {
         };
         let number = |name: &String| {
             let known = agreed.iter().position(|a| a == name);
-            known.ok_or_else(|| self.differs("a class", format!("{name:?}"), format!("one of {}", listed(agreed))))
+            known.ok_or_else(|| {
+                self.differs("a class", format!("{name:?}"), format!("one of {}", listed(agreed)))
+            })
         };
         names.iter().map(number).collect()
     }

@@ -98,7 +98,9 @@ impl Trio {
 
     /// What a member types.
     pub fn typed(&self, name: &str, agreement: &str, home: &str) -> String {
-        format!("node run {agreement} --key {name}.key --data {name}.csv --home {home} --linger 30 --give-up 60 --json")
+        format!(
+            "node run {agreement} --key {name}.key --data {name}.csv --home {home} --linger 30 --give-up 60 --json"
+        )
     }
 
     /// Starts a process; what it prints goes to files.
@@ -210,7 +212,8 @@ fn write_data(desk: &Desk) {
         for k in 0..records {
             let class = if number == 2 { k % 2 } else { (k + number) % 3 };
             let centre = [(0.5, 0.0), (-0.5, 0.3), (0.0, -0.6)][class];
-            let features = format!("{:.4},{:.4},{:.4}", centre.0 + 0.4 * draw(), centre.1 + 0.4 * draw(), draw());
+            let features =
+                format!("{:.4},{:.4},{:.4}", centre.0 + 0.4 * draw(), centre.1 + 0.4 * draw(), draw());
             let _ = writeln!(own, "{features},{}", CLASSES[class]);
             let _ = writeln!(all, "{features},{},{number}", CLASSES[class]);
         }

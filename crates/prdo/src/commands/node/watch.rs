@@ -186,7 +186,8 @@ impl Watcher {
         let seconds = self.began.1.elapsed().as_secs_f64();
         self.now.rate = f64::from(self.now.round - self.began.0.min(self.now.round)) / seconds.max(1e-3);
         let counts = session.diagnostics();
-        self.now.clipped = (counts.records > 0).then(|| counts.clipped_gradients as f64 / counts.records as f64);
+        self.now.clipped =
+            (counts.records > 0).then(|| counts.clipped_gradients as f64 / counts.records as f64);
     }
 
     fn measure(&mut self, session: &Session) {
@@ -250,7 +251,9 @@ impl Watcher {
             rows.push(row("draws", TEST_SEED.into()));
         }
         rows.extend(n.accuracy.map(|a| row("test accuracy", format!("{:.2} %", 100.0 * a))));
-        rows.extend(n.neighbours.iter().map(|(name, state)| row(&format!("neighbour {name}"), (*state).into())));
+        rows.extend(
+            n.neighbours.iter().map(|(name, state)| row(&format!("neighbour {name}"), (*state).into())),
+        );
         let mut samples = vec![
             Sample::counter("prdo_round", "Rounds done.", n.round.into()),
             Sample::gauge("prdo_rounds", "Rounds of the run.", f.rounds.into()),
@@ -268,7 +271,8 @@ impl Watcher {
 
     /// Neighbours and their state, ε and accuracy, beside the bar.
     fn message(now: &Now) -> String {
-        let neighbours: Vec<_> = now.neighbours.iter().map(|(name, state)| format!("{name} {state}")).collect();
+        let neighbours: Vec<_> =
+            now.neighbours.iter().map(|(name, state)| format!("{name} {state}")).collect();
         let accuracy = now.accuracy.map_or(String::new(), |a| format!("  accuracy {:.1} %", 100.0 * a));
         format!("ε {:.3} of {}{accuracy}  {}", now.spent, now.budget, neighbours.join(", "))
     }
