@@ -241,6 +241,11 @@ impl Expected {
 
     /// The header of a frame that this node sends to the neighbour.
     fn reply(&self, kind: Kind, exchange: u64, payload: &[u8]) -> Header {
+        self.header(kind, Mark { exchange, hash: *blake3::hash(payload).as_bytes() }, payload.len())
+    }
+
+    /// The same for a payload whose hash is known.
+    fn header(&self, kind: Kind, Mark { exchange, hash }: Mark, length: usize) -> Header {
         Header {
             kind,
             sender: self.me,
@@ -249,8 +254,8 @@ impl Expected {
             agreement: self.agreement,
             round: exchange.checked_div(u64::from(self.exchanges_per_round)).unwrap_or(0) as u32,
             exchange,
-            length: payload.len() as u64,
-            hash: *blake3::hash(payload).as_bytes(),
+            length: length as u64,
+            hash,
         }
     }
 }
@@ -314,12 +319,13 @@ impl Header {
 impl Frame {
     /// The vectors of one exchange. There is no other way to make a vector's frame.
     pub fn vector(to: &Expected, exchange: u64, message: &Message<Noised>) -> Self {
-        Self::stored(to, exchange, message.to_wire().into())
+        let payload: Arc<[u8]> = message.to_wire().into();
+        Self { header: to.reply(Kind::Vector, exchange, &payload), payload }
     }
 
-    /// A vector's frame from bytes that were kept when the message was made.
-    pub(crate) fn stored(to: &Expected, exchange: u64, payload: Arc<[u8]>) -> Self {
-        Self { header: to.reply(Kind::Vector, exchange, &payload), payload }
+    /// A vector's frame from bytes that were kept, with their hash, when the message was made.
+    pub(crate) fn stored(to: &Expected, mark: Mark, payload: Arc<[u8]>) -> Self {
+        Self { header: to.header(Kind::Vector, mark, payload.len()), payload }
     }
 
     /// Where this node is.

@@ -173,7 +173,7 @@ impl Machine {
             .outgoing
             .iter()
             .filter(|kept| lacks(kept.mark.exchange))
-            .map(|kept| (kept.mark.exchange, Frame::stored(&known, kept.mark.exchange, kept.payload.clone())))
+            .map(|kept| (kept.mark.exchange, Frame::stored(&known, kept.mark, kept.payload.clone())))
             .collect();
         for (exchange, frame) in frames {
             if exchange < self.exchange || again {
