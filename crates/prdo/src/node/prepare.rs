@@ -116,7 +116,8 @@ impl Ready {
         let name = &seat.agreement.terms().name;
         locked(&ledger).begin_run(&run, &hash, number, name)?;
         keep_agreement(&home, &seat.agreement)?;
-        let wrong = |error| NodeError::Home { folder: home.path().display().to_string(), error };
+        let wrong =
+            |error| NodeError::Home { folder: home.path().display().to_string(), error: Box::new(error) };
         let kept = Box::new(home.inside(KEPT)?);
         let (folder, saved) = Home::open(kept, run, hash, number, Arc::clone(&ledger)).map_err(wrong)?;
         let start = match &saved.state {
@@ -190,7 +191,7 @@ fn check_home(folder: &Path, seat: &Seat) -> Result<(), NodeError> {
             let found = Agreement::parse(&String::from_utf8_lossy(&text));
             let found = found.map_err(|error| NodeError::Agreement {
                 file: folder.join(AGREEMENT).display().to_string(),
-                error,
+                error: Box::new(error),
             })?;
             if found.hash() != seat.agreement.hash() {
                 let (theirs, ours) = (hex(found.hash()), hex(seat.agreement.hash()));
@@ -276,7 +277,7 @@ pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
         || NodeError::From(format!("{} is not a node's folder: it has no agreement", folder.display()));
     let text = Glance::at(folder).read(AGREEMENT)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
-    Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error })
+    Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error: Box::new(error) })
 }
 
 /// This member's model after the last round that was done in an older run's folder.
@@ -289,7 +290,7 @@ fn saved_model(
     let shown = folder.display();
     let stranger = || NodeError::From(format!("--from {shown}: this key is not a member's there"));
     let number = agreement.member_of(&identity.public()).ok_or_else(stranger)?;
-    let wrong = |error| NodeError::Home { folder: shown.to_string(), error };
+    let wrong = |error| NodeError::Home { folder: shown.to_string(), error: Box::new(error) };
     let disk = Directory::open(folder)?.inside(KEPT)?;
     let (run, hash) = (agreement.terms().run, *agreement.hash());
     let opened = Home::open(Box::new(disk), run, hash, number as u32, Arc::clone(ledger));
