@@ -6,6 +6,8 @@ mod common;
 
 use common::peers::{NAMES, SEED, Trio};
 use safetensors::SafeTensors;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::Duration;
 
@@ -84,7 +86,9 @@ fn killed_again_and_again_they_reach_the_same_bits() {
 #[test]
 fn a_late_member_is_waited_for_and_nothing_is_charged_before() {
     let trio = Trio::new("prdo", 6);
-    let mut early: Vec<_> = NAMES[..2].iter().map(|name| trio.start(name)).collect();
+    let page = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let watched = format!("{} --status {page}", trio.typed("north", "all.agreement", "north"));
+    let mut early = [trio.spawn(&watched, "north"), trio.start("east")];
     std::thread::sleep(Duration::from_millis(2500));
     assert_eq!((trio.charged("north"), trio.charged("east")), (0, 0));
     let status = trio.desk.prdo("node status north --json").json();
@@ -92,11 +96,53 @@ fn a_late_member_is_waited_for_and_nothing_is_charged_before() {
     assert_eq!(status["process"], early[0].id());
     let shown = trio.desk.prdo("node status north").done().stdout;
     assert!(shown.contains("south") && shown.contains("not reached") && shown.contains("running"), "{shown}");
+    let metrics = get(page, "/metrics");
+    assert!(
+        metrics.contains("prdo_round 0") && metrics.contains("prdo_neighbour_up{neighbour=\"south\"} 0"),
+        "{metrics}"
+    );
+    assert!(get(page, "/").contains("TEST SEED: not private"));
     let mut late = trio.start("south");
     for (child, name) in early.iter_mut().zip(NAMES) {
         trio.done(child, name);
     }
     trio.done(&mut late, "south");
+    trio.same_as_simulated();
+}
+
+fn get(page: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(page).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {page}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Nodes that do not stay after their last round: whoever still lacks something gets it when they are started again.
+#[test]
+fn a_node_that_left_early_serves_its_neighbours_once_more() {
+    let trio = Trio::new("mt", 10);
+    let start = |name: &str| {
+        let typed = trio.typed(name, "all.agreement", name).replace("--linger 30", "--linger 0.2");
+        trio.spawn(&typed, name)
+    };
+    let mut children = NAMES.map(start);
+    let finished = |name: &str| trio.desk.path(name).join("summary.json").is_file();
+    for _ in 0..50 {
+        for (child, name) in children.iter_mut().zip(NAMES) {
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success(), "{name}: {}", trio.told(name));
+                *child = start(name);
+            }
+        }
+        if NAMES.iter().all(|name| finished(name)) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    for (child, name) in children.iter_mut().zip(NAMES) {
+        trio.done(child, name);
+    }
     trio.same_as_simulated();
 }
 

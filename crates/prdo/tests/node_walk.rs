@@ -86,3 +86,16 @@ fn finish(nodes: &mut Vec<Node<'_>>) {
         compare(node.typed, &node.shown, &printed);
     }
 }
+
+/// Builds for use take no seed: their noise is nobody's to know.
+#[test]
+fn only_builds_for_tests_take_a_seed() {
+    let desk = Desk::new();
+    let mut command = desk.command("node run none.agreement --key no.key --data no.csv --home home");
+    let output = command.env("PRDO_TEST_SEED", "5").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    // Without the seed's refusal, the first thing that is missed is the key.
+    let expected = if cfg!(debug_assertions) { "no.key" } else { "PRDO_TEST_SEED is set" };
+    assert!(told.contains(expected), "{told}");
+}

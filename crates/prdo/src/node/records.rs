@@ -42,7 +42,7 @@ impl OwnTable {
 #[non_exhaustive]
 pub enum RecordsError {
     /// It cannot be read.
-    #[error("{file}: {error}")]
+    #[error("{}", named(file, error))]
     Data {
         /// The file.
         file: String,
@@ -61,6 +61,12 @@ pub enum RecordsError {
         /// In the agreement.
         agreed: String,
     },
+}
+
+/// Some errors name the file themselves.
+fn named(file: &str, error: &DataError) -> String {
+    let text = error.to_string();
+    if text.starts_with(file) { text } else { format!("{file}: {text}") }
 }
 
 /// How a file is read, where it does not say so itself.
