@@ -287,3 +287,34 @@ fn saved_states_that_do_not_belong_together_are_refused() {
     let short = StateRecord { vectors: state.vectors[1..].to_vec(), ..state };
     assert!(with(short, vec![at(0)]).is_some());
 }
+
+/// Nothing is asked of the gate before every neighbour was met once; neighbours that are never met cost nothing.
+#[test]
+fn it_meets_everybody_before_it_asks_for_anything() {
+    let meeting = || {
+        let node = Method::Ed.start(&Start::zeros(D), &Settings::new(0.5)).unwrap();
+        let patience = Patience { meet_first: true, ..Patience::default() };
+        let mut m = Machine::new(place(), node, &Saved::default(), patience).unwrap();
+        let effects = m.handle(0, Event::Start);
+        assert!(m.is_meeting() && !effects.iter().any(|e| matches!(e, Effect::Ask { .. })), "{effects:?}");
+        m.handle(1, Event::Up(0));
+        let effects = m.handle(2, hello(0, 0, Hello::default()));
+        assert!(!effects.iter().any(|e| matches!(e, Effect::Ask { .. })), "{effects:?}");
+        m
+    };
+    let mut m = meeting();
+    // A neighbour that was met and is gone again, or is a step ahead, does not matter.
+    m.handle(3, vector(0, 0, [1.0, 0.0]));
+    m.handle(4, Event::Down(0, "cut".into()));
+    m.handle(5, Event::Up(2));
+    let effects = m.handle(6, hello(2, 0, Hello::default()));
+    assert!(effects.iter().any(|e| matches!(e, Effect::Ask { round: 0 })) && !m.is_meeting(), "{effects:?}");
+
+    let mut m = meeting();
+    let effects = m.handle(6_000, Event::Tick);
+    let waits = |e: &Effect| matches!(e, Effect::Note(Note::Waiting { peers, .. }) if peers == &["south"]);
+    assert!(effects.iter().any(waits), "{effects:?}");
+    let effects = m.handle(3_700_000, Event::Tick);
+    let Some(Err(error @ PeerError::NotMet { .. })) = ending(&effects) else { panic!("{effects:?}") };
+    assert!(error.to_string().contains("south; nothing was released"), "{error}");
+}

@@ -45,7 +45,9 @@ impl Net {
         }
         let forward = if routed { 1 } else { 0 };
         let set = format!("echo {forward} > /proc/sys/net/ipv4/ip_forward");
-        assert!(Command::new("ip").args(["netns", "exec", &hub, "sh", "-c", &set]).status().unwrap().success());
+        assert!(
+            Command::new("ip").args(["netns", "exec", &hub, "sh", "-c", &set]).status().unwrap().success()
+        );
         assert!(ip(&format!("-n {hub} link set lo up")));
         for i in 0..MEMBERS {
             let (ns, far, near) = (net.member(i), format!("h{i}"), "eth0");
@@ -106,7 +108,10 @@ impl Eight {
                 let _ = writeln!(all, "{a:.4},{b:.4},{class},{i}");
             }
             desk.write(&format!("m{i}.csv"), own);
-            let key = desk.prdo(&format!("node key m{i}.key --json")).json()["public_key"].as_str().unwrap().to_string();
+            let key = desk.prdo(&format!("node key m{i}.key --json")).json()["public_key"]
+                .as_str()
+                .unwrap()
+                .to_string();
             let address = if relayed { format!("10.99.0.{}", i + 1) } else { format!("10.77.{i}.2") };
             let _ = writeln!(
                 members,

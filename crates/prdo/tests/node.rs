@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::peers::{NAMES, Trio};
+use common::peers::{NAMES, SEED, Trio};
+use safetensors::SafeTensors;
 use std::process::Command;
 use std::time::Duration;
 
@@ -34,6 +35,28 @@ fn three_processes_give_the_simulators_bits() {
             assert!(line["time"].is_string() && line["level"].is_string() && line["event"].is_string());
         }
         assert!(log.contains("\"peer\":\"north\"") && log.contains("test_seed"), "{log}");
+    }
+}
+
+/// Gradients of networks are computed in single precision, and their models are written tensor by tensor.
+#[test]
+fn a_network_gives_the_simulators_bits_too() {
+    let trio = Trio::with("prdo", 8, "kind = \"network\"\nlayers = [\"dense 6\", \"tanh\", \"dense 3\"]");
+    let mut children: Vec<_> = NAMES.iter().map(|name| (trio.start(name), *name)).collect();
+    for (child, name) in &mut children {
+        trio.done(child, name);
+    }
+    trio.desk.prdo(&format!("run run.toml --out simulated --seed {SEED}")).done();
+    let simulated = trio.desk.bytes("simulated/model.safetensors");
+    let simulated = SafeTensors::deserialize(&simulated).unwrap();
+    for (number, name) in NAMES.iter().enumerate() {
+        let own = trio.desk.bytes(&format!("{name}/model.safetensors"));
+        let own = SafeTensors::deserialize(&own).unwrap();
+        assert_eq!(own.len(), 4);
+        for (tensor, view) in own.tensors() {
+            let theirs = simulated.tensor(&format!("nodes.{number}.{tensor}")).unwrap();
+            assert_eq!((view.shape(), view.data()), (theirs.shape(), theirs.data()), "{name} {tensor}");
+        }
     }
 }
 
@@ -112,7 +135,11 @@ fn a_member_that_is_told_to_stop_goes_on_later() {
     let raised = typed.replace("--give-up 60", "--give-up 1") + " --raise-budget 20";
     let answer = trio.desk.prdo(&raised);
     assert_eq!(answer.code, Some(2), "{}", answer.stderr);
-    assert!(answer.stderr.contains("without meeting") && answer.stderr.contains("nothing was released"), "{}", answer.stderr);
+    assert!(
+        answer.stderr.contains("without meeting") && answer.stderr.contains("nothing was released"),
+        "{}",
+        answer.stderr
+    );
     assert_eq!(trio.ledger("north").budget().unwrap().epsilon(), 20.0);
     assert_eq!(trio.charged("north"), 80);
 }
@@ -131,7 +158,8 @@ fn the_others_go_on_without_a_member_that_left() {
     let members = trio.desk.read("members.toml");
     let two: String = members.split_inclusive("\n\n").take(2).collect();
     trio.desk.write("two.toml", two);
-    let rest = trio.desk.read("run.toml").replace("rounds = 80", "rounds = 5").replace("\"ring\"", "\"path\"");
+    let rest =
+        trio.desk.read("run.toml").replace("rounds = 80", "rounds = 5").replace("\"ring\"", "\"path\"");
     trio.desk.write("rest.toml", rest);
     let init = format!(
         "node init rest.toml --members two.toml --out two.agreement --continues all.agreement --rounds-done {done}"

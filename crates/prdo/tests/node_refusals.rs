@@ -48,7 +48,11 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
 
     // Agreements.
     desk.prdo("node init run.toml --members members.toml --out half.agreement --key north.key").done();
-    refused(&trio, &run.replace("all.agreement", "half.agreement"), &["half.agreement", "not signed by east, south"]);
+    refused(
+        &trio,
+        &run.replace("all.agreement", "half.agreement"),
+        &["half.agreement", "not signed by east, south"],
+    );
     refused(&trio, &run.replace("all.agreement", "none.agreement"), &["none.agreement"]);
     let text = desk.read("all.agreement");
     desk.write("changed.agreement", text.replace("rounds = 5\nex", "rounds = 6\nex"));
@@ -63,7 +67,8 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
     let first = good.lines().nth(1).unwrap();
     let many = format!("{good}{first}\n");
     refused(&trio, &with("many.csv", many), &["many.csv", "41 records", "40 public slots"]);
-    let narrow: String = good.lines().map(|line| line.split_once(',').unwrap().1.to_string() + "\n").collect();
+    let narrow: String =
+        good.lines().map(|line| line.split_once(',').unwrap().1.to_string() + "\n").collect();
     refused(&trio, &with("narrow.csv", narrow), &["narrow.csv", "number of features is 2, agreed is 3"]);
     let order = good.replacen("height,width", "width,height", 1);
     refused(&trio, &with("order.csv", order), &["feature 1", "\"width\"", "\"height\""]);
@@ -76,7 +81,11 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
     let taken = UdpSocket::bind(("127.0.0.1", trio.ports[0])).unwrap();
     refused(&trio, &run, &["is taken", &trio.ports[0].to_string()]);
     drop(taken);
-    refused(&trio, &format!("{run} --listen 192.0.2.1:1"), &["192.0.2.1:1", "not an address of this machine"]);
+    refused(
+        &trio,
+        &format!("{run} --listen 192.0.2.1:1"),
+        &["192.0.2.1:1", "not an address of this machine"],
+    );
     refused(&trio, &format!("{run} --status 192.0.2.1:80"), &["--status", "loopback"]);
     refused(&trio, &format!("{run} --from elsewhere"), &["--from elsewhere", "does not go on"]);
 }
@@ -100,16 +109,33 @@ fn folders_ledgers_and_budgets() {
         assert_eq!((&status["state"], &status["process"]), (&"running".into(), &std::process::id().into()));
     }
     assert_eq!(desk.prdo("node status home --json").json()["state"], "stopped");
-    refused(&trio, &run.replace("--data north.csv", "--data east.csv --ledger north.csv.ledger"), &["44 records"]);
+    refused(
+        &trio,
+        &run.replace("--data north.csv", "--data east.csv --ledger north.csv.ledger"),
+        &["44 records"],
+    );
     let other = desk.read("north.csv").replacen(",red", ",green", 1);
     desk.write("other.csv", other);
-    refused(&trio, &run.replace("--data north.csv", "--data other.csv --ledger north.csv.ledger"), &["belongs to records", "digest"]);
+    refused(
+        &trio,
+        &run.replace("--data north.csv", "--data other.csv --ledger north.csv.ledger"),
+        &["belongs to records", "digest"],
+    );
     refused(&trio, &format!("{run} --budget 7"), &["--budget 7", "--raise-budget 7"]);
     refused(&trio, &format!("{run} --budget 2"), &["budget is ε = 2"]);
     trio.agree("second.agreement");
-    let hash = |file: &str| desk.prdo(&format!("node sign {file} --key north.key --json")).json()["hash"].as_str().unwrap().to_string();
+    let hash = |file: &str| {
+        desk.prdo(&format!("node sign {file} --key north.key --json")).json()["hash"]
+            .as_str()
+            .unwrap()
+            .to_string()
+    };
     let (first, second) = (hash("all.agreement"), hash("second.agreement"));
-    refused(&trio, &run.replace("all.agreement", "second.agreement"), &[&first, &second, "choose another folder"]);
+    refused(
+        &trio,
+        &run.replace("all.agreement", "second.agreement"),
+        &[&first, &second, "choose another folder"],
+    );
     let damaged = desk.read("north.csv.ledger").replacen("6", "7", 1);
     desk.write("bad.ledger", damaged);
     refused(&trio, &format!("{run} --ledger bad.ledger"), &["bad.ledger", "line 1"]);
@@ -130,14 +156,18 @@ fn two_agreements_are_found_out_before_anything_is_released() {
     let mut two = trio.spawn(&short(trio.typed("east", "second.agreement", "east")), "east");
     assert_eq!((trio.wait(&mut one, "north"), trio.wait(&mut two, "east")), (Some(2), Some(2)));
     let told = trio.told("north") + &trio.told("east");
-    assert!(told.contains(&first) && told.contains(&second) && told.contains("Nothing was released"), "{told}");
+    assert!(
+        told.contains(&first) && told.contains(&second) && told.contains("Nothing was released"),
+        "{told}"
+    );
     assert_eq!((trio.charged("north"), trio.charged("east")), (0, 0));
 }
 
 #[test]
 fn check_reaches_neighbours_that_look_too() {
     let trio = Trio::new("prdo", 5);
-    let typed = |name: &str| format!("node check all.agreement --key {name}.key --data {name}.csv --wait 20 --json");
+    let typed =
+        |name: &str| format!("node check all.agreement --key {name}.key --data {name}.csv --wait 20 --json");
     let mut children: Vec<_> = NAMES.iter().map(|name| trio.spawn(&typed(name), name)).collect();
     for (child, name) in children.iter_mut().zip(NAMES) {
         trio.done(child, name);

@@ -21,7 +21,7 @@ pub enum NodeError {
         /// The agreement's file.
         file: String,
         /// What is wrong.
-        error: AgreementError,
+        error: Box<AgreementError>,
     },
     /// The agreement's settings.
     #[error(transparent)]
@@ -31,7 +31,7 @@ pub enum NodeError {
     Method(#[from] SettingsError),
     /// The member's own data.
     #[error(transparent)]
-    Records(#[from] RecordsError),
+    Records(Box<RecordsError>),
     /// More records than were agreed on.
     #[error(
         "{file} holds {records} records, but the agreement gives {member} {slots} public slots: leave records out, or \
@@ -89,7 +89,7 @@ pub enum NodeError {
         /// The folder.
         folder: String,
         /// What is wrong.
-        error: HomeError,
+        error: Box<HomeError>,
     },
     /// A folder with something else in it.
     #[error("--home {folder} is not empty and not a node's folder: choose another")]
@@ -136,13 +136,20 @@ pub enum NodeError {
 impl NodeError {
     /// Whether the input was wrong (exit 2), rather than the disk failing (exit 1).
     pub fn is_input(&self) -> bool {
-        let disk = matches!(
-            self,
+        match self {
             Self::Disk(_)
-                | Self::Directory(DirectoryError::Disk(_))
-                | Self::Ledger(LedgerFileError::Disk(_) | LedgerFileError::Broken { .. })
-                | Self::Home { error: HomeError::Disk(_) | HomeError::Broken(_) | HomeError::Lost, .. }
-        );
-        !disk
+            | Self::Directory(DirectoryError::Disk(_))
+            | Self::Ledger(LedgerFileError::Disk(_) | LedgerFileError::Broken { .. }) => false,
+            Self::Home { error, .. } => {
+                !matches!(**error, HomeError::Disk(_) | HomeError::Broken(_) | HomeError::Lost)
+            }
+            _ => true,
+        }
+    }
+}
+
+impl From<RecordsError> for NodeError {
+    fn from(error: RecordsError) -> Self {
+        Self::Records(Box::new(error))
     }
 }

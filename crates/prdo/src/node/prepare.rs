@@ -116,7 +116,8 @@ impl Ready {
         let name = &seat.agreement.terms().name;
         locked(&ledger).begin_run(&run, &hash, number, name)?;
         keep_agreement(&home, &seat.agreement)?;
-        let wrong = |error| NodeError::Home { folder: home.path().display().to_string(), error };
+        let wrong =
+            |error| NodeError::Home { folder: home.path().display().to_string(), error: Box::new(error) };
         let kept = Box::new(home.inside(KEPT)?);
         let (folder, saved) = Home::open(kept, run, hash, number, Arc::clone(&ledger)).map_err(wrong)?;
         let start = match &saved.state {
@@ -190,7 +191,7 @@ fn check_home(folder: &Path, seat: &Seat) -> Result<(), NodeError> {
             let found = Agreement::parse(&String::from_utf8_lossy(&text));
             let found = found.map_err(|error| NodeError::Agreement {
                 file: folder.join(AGREEMENT).display().to_string(),
-                error,
+                error: Box::new(error),
             })?;
             if found.hash() != seat.agreement.hash() {
                 let (theirs, ours) = (hex(found.hash()), hex(seat.agreement.hash()));
@@ -234,16 +235,14 @@ fn start(
             "--from {} has no use: the agreement does not go on from another one",
             folder.display()
         ))),
-        (Some(old), None) => {
-            match locked(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
-                false => public(),
-                true => Err(NodeError::From(format!(
-                    "the agreement goes on from {}, in which these records took part: --from OLD_HOME names the folder \
+        (Some(old), None) => match locked(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
+            false => public(),
+            true => Err(NodeError::From(format!(
+                "the agreement goes on from {}, in which these records took part: --from OLD_HOME names the folder \
                      of that run",
-                    hex(old)
-                ))),
-            }
-        }
+                hex(old)
+            ))),
+        },
         (Some(old), Some(folder)) => {
             let agreement = read_agreement(folder)?;
             if agreement.hash() != old {
@@ -258,7 +257,8 @@ fn start(
             let (found, expected) = (values.len(), seat.planned.model.dimension);
             if found != expected {
                 let folder = folder.display();
-                let what = format!("--from {folder}: its model has {found} parameters, the new one {expected}");
+                let what =
+                    format!("--from {folder}: its model has {found} parameters, the new one {expected}");
                 return Err(NodeError::From(what));
             }
             Ok(Start::declared_public(values)?)
@@ -273,10 +273,11 @@ fn start(
 pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     let path = folder.join(AGREEMENT);
     let file = path.display().to_string();
-    let missing = || NodeError::From(format!("{} is not a node's folder: it has no agreement", folder.display()));
+    let missing =
+        || NodeError::From(format!("{} is not a node's folder: it has no agreement", folder.display()));
     let text = Glance::at(folder).read(AGREEMENT)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
-    Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error })
+    Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error: Box::new(error) })
 }
 
 /// This member's model after the last round that was done in an older run's folder.
@@ -289,7 +290,7 @@ fn saved_model(
     let shown = folder.display();
     let stranger = || NodeError::From(format!("--from {shown}: this key is not a member's there"));
     let number = agreement.member_of(&identity.public()).ok_or_else(stranger)?;
-    let wrong = |error| NodeError::Home { folder: shown.to_string(), error };
+    let wrong = |error| NodeError::Home { folder: shown.to_string(), error: Box::new(error) };
     let disk = Directory::open(folder)?.inside(KEPT)?;
     let (run, hash) = (agreement.terms().run, *agreement.hash());
     let opened = Home::open(Box::new(disk), run, hash, number as u32, Arc::clone(ledger));
@@ -301,7 +302,8 @@ fn saved_model(
     let mut node = planned.recipe.method.start::<Noised>(&planned.model.start, &planned.recipe.settings)?;
     let mut rest = state.vectors.as_slice();
     for vector in node.restore(state.round) {
-        let damaged = |error| NodeError::From(format!("--from {shown}: the saved state does not fit: {error}"));
+        let damaged =
+            |error| NodeError::From(format!("--from {shown}: the saved state does not fit: {error}"));
         *vector = Released::load(&mut rest, planned.model.dimension).map_err(damaged)?;
     }
     Ok(node.model().as_slice().to_vec())

@@ -47,7 +47,7 @@ pub enum RecordsError {
         /// The file.
         file: String,
         /// Why.
-        error: DataError,
+        error: Box<DataError>,
     },
     /// Another shape or other names.
     #[error("{file} does not match the agreement: {what} is {found}, agreed is {agreed}")]
@@ -84,7 +84,7 @@ pub fn read(
     planned: &Planned,
 ) -> Result<Own, RecordsError> {
     let file = path.display().to_string();
-    let failed = |error| RecordsError::Data { file: file.clone(), error };
+    let failed = |error| RecordsError::Data { file: file.clone(), error: Box::new(error) };
     let format = Format::of(path).map_err(failed)?;
     let options = Options {
         format: Some(format),
@@ -170,7 +170,7 @@ impl Fit<'_> {
     }
 
     fn labels<F: Feature>(&self, dataset: Dataset<F>, binary: bool) -> Result<Table<F>, RecordsError> {
-        let failed = |error| RecordsError::Data { file: self.file.into(), error };
+        let failed = |error| RecordsError::Data { file: self.file.into(), error: Box::new(error) };
         let Some(classes) = self.facts.classes else { return Ok(dataset.table) };
         let table = match &dataset.class_names {
             Some(names) => {
@@ -193,7 +193,9 @@ impl Fit<'_> {
         };
         let number = |name: &String| {
             let known = agreed.iter().position(|a| a == name);
-            known.ok_or_else(|| self.differs("a class", format!("{name:?}"), format!("one of {}", listed(agreed))))
+            known.ok_or_else(|| {
+                self.differs("a class", format!("{name:?}"), format!("one of {}", listed(agreed)))
+            })
         };
         names.iter().map(number).collect()
     }

@@ -30,7 +30,7 @@ impl Seat {
     /// # Errors
     /// An agreement that is not signed by all or contradicts itself, or a key that is no member's.
     pub fn take(agreement: Agreement, file: &Path, identity: &Identity) -> Result<Self, NodeError> {
-        let wrong = |error| NodeError::Agreement { file: file.display().to_string(), error };
+        let wrong = |error| NodeError::Agreement { file: file.display().to_string(), error: Box::new(error) };
         let key = identity.public();
         let terms = agreement.terms();
         let number = agreement.member_of(&key);

@@ -29,7 +29,7 @@ path = "all.csv"
 test = 0
 
 [model]
-kind = "softmax"
+{model}
 
 [method]
 name = "{method}"
@@ -56,10 +56,16 @@ pub struct Trio {
 impl Trio {
     /// Keys, data, run file and an agreement that all have signed.
     pub fn new(method: &str, rounds: u32) -> Self {
+        Self::with(method, rounds, "kind = \"softmax\"")
+    }
+
+    /// The same with another model.
+    pub fn with(method: &str, rounds: u32, model: &str) -> Self {
         let trio = Self { desk: Desk::new(), ports: free_ports(), rounds };
         let desk = &trio.desk;
         write_data(desk);
         let settings = SETTINGS.replace("{method}", method).replace("{rounds}", &rounds.to_string());
+        let settings = settings.replace("{model}", model);
         desk.write("run.toml", settings);
         for name in NAMES {
             desk.prdo(&format!("node key {name}.key")).done();
@@ -92,7 +98,9 @@ impl Trio {
 
     /// What a member types.
     pub fn typed(&self, name: &str, agreement: &str, home: &str) -> String {
-        format!("node run {agreement} --key {name}.key --data {name}.csv --home {home} --linger 30 --give-up 60 --json")
+        format!(
+            "node run {agreement} --key {name}.key --data {name}.csv --home {home} --linger 30 --give-up 60 --json"
+        )
     }
 
     /// Starts a process; what it prints goes to files.
@@ -204,7 +212,8 @@ fn write_data(desk: &Desk) {
         for k in 0..records {
             let class = if number == 2 { k % 2 } else { (k + number) % 3 };
             let centre = [(0.5, 0.0), (-0.5, 0.3), (0.0, -0.6)][class];
-            let features = format!("{:.4},{:.4},{:.4}", centre.0 + 0.4 * draw(), centre.1 + 0.4 * draw(), draw());
+            let features =
+                format!("{:.4},{:.4},{:.4}", centre.0 + 0.4 * draw(), centre.1 + 0.4 * draw(), draw());
             let _ = writeln!(own, "{features},{}", CLASSES[class]);
             let _ = writeln!(all, "{features},{},{number}", CLASSES[class]);
         }

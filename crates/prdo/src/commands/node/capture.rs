@@ -21,7 +21,9 @@ struct Captured {
 pub fn wrap(links: Box<dyn Transport>) -> Result<Box<dyn Transport>, Failure> {
     let Some(path) = std::env::var_os(SWITCH) else { return Ok(links) };
     if !cfg!(debug_assertions) {
-        return Err(Failure::Input(format!("{SWITCH} is for tests of prdo itself; this build refuses it. Unset it")));
+        return Err(Failure::Input(format!(
+            "{SWITCH} is for tests of prdo itself; this build refuses it. Unset it"
+        )));
     }
     let file = File::options().create(true).append(true).open(path);
     let file = file.map_err(|e| Failure::Input(format!("{SWITCH}: {e}")))?;

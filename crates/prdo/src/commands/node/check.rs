@@ -77,7 +77,12 @@ fn lines(ready: &Ready) -> Vec<String> {
     let (seat, outlook) = (ready.seat(), &ready.outlook);
     let (terms, planned) = (seat.agreement.terms(), &seat.planned);
     vec![
-        format!("agreement  {}, hash {}, signed by all {}", terms.name, hex(&seat.agreement.hash()[..6]), terms.members.len()),
+        format!(
+            "agreement  {}, hash {}, signed by all {}",
+            terms.name,
+            hex(&seat.agreement.hash()[..6]),
+            terms.members.len()
+        ),
         format!("member     {}, number {}", seat.member.name, seat.number),
         format!(
             "data       matches: {} records in {} public slots, {} features",
@@ -106,7 +111,8 @@ fn lines(ready: &Ready) -> Vec<String> {
 }
 
 fn table(attempts: &[Attempt]) -> Vec<String> {
-    let width = |text: fn(&Attempt) -> &str| attempts.iter().map(|a| text(a).chars().count()).max().unwrap_or(0);
+    let width =
+        |text: fn(&Attempt) -> &str| attempts.iter().map(|a| text(a).chars().count()).max().unwrap_or(0);
     let (names, places) = (width(|a| &a.name), width(|a| &a.addresses));
     let row = |a: &Attempt| {
         let what = a.why.as_ref().map_or("reached".to_string(), |why| format!("not reached: {why}"));

@@ -81,5 +81,7 @@ fn seat(own: &OwnArgs) -> Result<(Identity, Seat), Failure> {
 /// Where this member listens.
 fn listen(own: &OwnArgs, seat: &Seat) -> Result<SocketAddr, Failure> {
     let named = own.listen.or(seat.member.addresses.first().copied());
-    named.ok_or_else(|| Failure::Input("the agreement has no address of this member: --listen is needed".into()))
+    named.ok_or_else(|| {
+        Failure::Input("the agreement has no address of this member: --listen is needed".into())
+    })
 }

@@ -55,7 +55,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let fixed = Fixed::of(&seat, listening, seeded);
     let watcher = Watcher::new(fixed, &args.home, begun.rounds_done, measure, stop.clone(), sheet)?;
-    let summary = Work { seat, watcher, home: &args.home, began: Instant::now() }.train(begun, &mut *links, &stop)?;
+    let summary =
+        Work { seat, watcher, home: &args.home, began: Instant::now() }.train(begun, &mut *links, &stop)?;
     show(&summary, &args.home, own.json);
     Ok(())
 }
@@ -75,7 +76,8 @@ fn secret() -> Result<(Secret, bool), Failure> {
     const SWITCH: &str = "PRDO_TEST_SEED";
     let Some(seed) = std::env::var_os(SWITCH) else {
         let drawn = Secret::from_operating_system();
-        let drawn = drawn.map_err(|e| Failure::Work(format!("the operating system has no randomness: {e}")))?;
+        let drawn =
+            drawn.map_err(|e| Failure::Work(format!("the operating system has no randomness: {e}")))?;
         return Ok((drawn, false));
     };
     if !cfg!(debug_assertions) {
@@ -89,7 +91,11 @@ fn secret() -> Result<(Secret, bool), Failure> {
 }
 
 #[cfg(feature = "peers")]
-fn open_links(seat: &Seat, identity: &Identity, address: SocketAddr) -> Result<(Box<dyn Transport>, String), Failure> {
+fn open_links(
+    seat: &Seat,
+    identity: &Identity,
+    address: SocketAddr,
+) -> Result<(Box<dyn Transport>, String), Failure> {
     let links = super::links::open(seat, identity, address)?;
     let listening = links.local_address().to_string();
     Ok((Box::new(links), listening))
@@ -154,8 +160,9 @@ impl Work<'_> {
                     self.watcher.ended("stopped", &conflict);
                     return Err(Failure::Input(format!("{conflict}. Nothing was released")));
                 }
-                let message =
-                    format!("stopped after round {round} of {rounds}; everything is saved: the same command goes on");
+                let message = format!(
+                    "stopped after round {round} of {rounds}; everything is saved: the same command goes on"
+                );
                 self.watcher.ended("stopped", &message);
                 tell(&message);
                 Err(Failure::Work("interrupted".into()))
@@ -163,14 +170,10 @@ impl Work<'_> {
             Err(error) => {
                 let reasons = self.watcher.reasons();
                 let because = if reasons.is_empty() { String::new() } else { format!(" ({reasons})") };
-                let input = matches!(
-                    error,
-                    SessionError::Peer(PeerError::NotMet { .. }) | SessionError::Resume(_)
-                );
-                let waited = matches!(
-                    error,
-                    SessionError::Peer(PeerError::NotMet { .. } | PeerError::GaveUp { .. })
-                );
+                let input =
+                    matches!(error, SessionError::Peer(PeerError::NotMet { .. }) | SessionError::Resume(_));
+                let waited =
+                    matches!(error, SessionError::Peer(PeerError::NotMet { .. } | PeerError::GaveUp { .. }));
                 let message = format!("{error}{}", if waited { because } else { String::new() });
                 self.watcher.ended(if waited { "stopped" } else { "failed" }, &message);
                 Err(if input { Failure::Input(message) } else { Failure::Work(message) })
@@ -192,7 +195,10 @@ impl Work<'_> {
         ended.map_err(|e| Failure::Work(e.to_string()))?;
         let message = match unconfirmed {
             [] => "finished".to_string(),
-            names => format!("finished; {} may still need this node: the same command serves them", names.join(", ")),
+            names => format!(
+                "finished; {} may still need this node: the same command serves them",
+                names.join(", ")
+            ),
         };
         self.watcher.ended("finished", &message);
         let summary = self.watcher.summary(unconfirmed, self.began.elapsed());

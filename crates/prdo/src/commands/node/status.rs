@@ -63,7 +63,10 @@ fn lines(status: &Json) -> Vec<String> {
         "{} {}{}, round {} of {}",
         text("member"),
         text("state"),
-        status["process"].as_u64().filter(|_| text("state") == "running").map_or(String::new(), |id| format!(" (process {id})")),
+        status["process"]
+            .as_u64()
+            .filter(|_| text("state") == "running")
+            .map_or(String::new(), |id| format!(" (process {id})")),
         status["round"].as_u64().unwrap_or(0),
         status["rounds"]
     )];
@@ -80,7 +83,7 @@ fn lines(status: &Json) -> Vec<String> {
         lines.push(format!("neighbour  {}  {}{why}", part("name"), part("state")));
     }
     for key in ["test_seed", "message"] {
-        if let Some(words) = status[key].as_str() {
+        if let Some(words) = status[key].as_str().filter(|words| *words != text("state")) {
             lines.push(words.to_string());
         }
     }
@@ -93,7 +96,10 @@ fn lines(status: &Json) -> Vec<String> {
 fn log_line(entry: &Json) -> String {
     let part = |key: &str| entry[key].as_str().unwrap_or("");
     let rest = entry.as_object().into_iter().flatten();
-    let rest = rest.filter(|(key, value)| !["time", "level", "event"].contains(&key.as_str()) && !value.is_null());
+    let rest =
+        rest.filter(|(key, value)| !["time", "level", "event"].contains(&key.as_str()) && !value.is_null());
     let rest: Vec<_> = rest.map(|(key, value)| format!("{key}={value}")).collect();
-    format!("{}  {:<7}  {}  {}", part("time"), part("level"), part("event"), rest.join(" ")).trim_end().to_string()
+    format!("{}  {:<7}  {}  {}", part("time"), part("level"), part("event"), rest.join(" "))
+        .trim_end()
+        .to_string()
 }

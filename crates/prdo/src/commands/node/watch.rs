@@ -86,6 +86,7 @@ pub struct Watcher {
     began: (u32, Instant),
     status_at: Option<Instant>,
     slow_at: Option<Instant>,
+    measured_at: Option<Instant>,
     /// Whether the gate was asked in this run.
     released: bool,
     /// Another agreement on the other side, found before anything was released.
@@ -118,6 +119,7 @@ impl Watcher {
             began: (rounds_done, Instant::now()),
             status_at: None,
             slow_at: None,
+            measured_at: None,
             released: rounds_done > 0,
             conflict: None,
             model: None,
@@ -184,7 +186,8 @@ impl Watcher {
         let seconds = self.began.1.elapsed().as_secs_f64();
         self.now.rate = f64::from(self.now.round - self.began.0.min(self.now.round)) / seconds.max(1e-3);
         let counts = session.diagnostics();
-        self.now.clipped = (counts.records > 0).then(|| counts.clipped_gradients as f64 / counts.records as f64);
+        self.now.clipped =
+            (counts.records > 0).then(|| counts.clipped_gradients as f64 / counts.records as f64);
     }
 
     fn measure(&mut self, session: &Session) {
@@ -248,7 +251,9 @@ impl Watcher {
             rows.push(row("draws", TEST_SEED.into()));
         }
         rows.extend(n.accuracy.map(|a| row("test accuracy", format!("{:.2} %", 100.0 * a))));
-        rows.extend(n.neighbours.iter().map(|(name, state)| row(&format!("neighbour {name}"), (*state).into())));
+        rows.extend(
+            n.neighbours.iter().map(|(name, state)| row(&format!("neighbour {name}"), (*state).into())),
+        );
         let mut samples = vec![
             Sample::counter("prdo_round", "Rounds done.", n.round.into()),
             Sample::gauge("prdo_rounds", "Rounds of the run.", f.rounds.into()),
@@ -266,7 +271,8 @@ impl Watcher {
 
     /// Neighbours and their state, ε and accuracy, beside the bar.
     fn message(now: &Now) -> String {
-        let neighbours: Vec<_> = now.neighbours.iter().map(|(name, state)| format!("{name} {state}")).collect();
+        let neighbours: Vec<_> =
+            now.neighbours.iter().map(|(name, state)| format!("{name} {state}")).collect();
         let accuracy = now.accuracy.map_or(String::new(), |a| format!("  accuracy {:.1} %", 100.0 * a));
         format!("ε {:.3} of {}{accuracy}  {}", now.spent, now.budget, neighbours.join(", "))
     }
@@ -326,7 +332,7 @@ impl Watch for Watcher {
         }
         if over || Self::due(&mut self.status_at, STATUS_EVERY) {
             self.take(session);
-            if self.measure.is_some() && !over && self.now.round > self.began.0 && self.now.accuracy.is_none() {
+            if self.now.round > self.began.0 && Self::due(&mut self.measured_at, SLOW_EVERY) {
                 self.measure(session);
             }
             self.write_status("running", None);
