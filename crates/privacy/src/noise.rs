@@ -53,7 +53,7 @@ mod tests {
     fn receipt(z: f64) -> Receipt {
         let accountant = Arc::new(Accountant::new(Method::Renyi));
         let mut ledger = Ledger::new(accountant, Target::new(1e9, 1e-5).unwrap());
-        ledger.charge(Event::sampled_gaussian(1.0, z).unwrap()).unwrap()
+        ledger.charge(0, Event::sampled_gaussian(1.0, z).unwrap()).unwrap()
     }
 
     fn noise(len: usize, threads: usize) -> Vec<i64> {
