@@ -165,21 +165,46 @@ fn add_outers_body<S: Simd>(sum: &mut [i32], terms: &[Outer<'_>]) {
     unsafe {
         for i in 0..rows {
             let out = sum.as_mut_ptr().add(i * width);
-            for at in (0..width).step_by(LANES) {
-                let mut sums = S::load_sums(out.add(at));
-                for term in terms {
-                    let mut v = S::mul(
-                        S::splat(*term.along.get_unchecked(i)),
-                        S::load(term.columns.as_ptr().add(at)),
-                    );
-                    if let Some((across, others)) = term.across {
-                        let other = S::load(others.as_ptr().add(at));
-                        v = S::fma(S::splat(*across.get_unchecked(i)), other, v);
-                    }
-                    sums = S::add_rounded(sums, v);
-                }
-                S::store_sums(out.add(at), sums);
+            let mut at = 0;
+            while at + 4 * LANES <= width {
+                add_outers_at::<S, 4>(out, terms, i, at);
+                at += 4 * LANES;
             }
+            while at < width {
+                add_outers_at::<S, 1>(out, terms, i, at);
+                at += LANES;
+            }
+        }
+    }
+}
+
+/// Row `i` of every term, `N` vectors from column `at` on: what is read about a term is read once for all of them.
+#[inline(always)]
+unsafe fn add_outers_at<S: Simd, const N: usize>(out: *mut i32, terms: &[Outer<'_>], i: usize, at: usize) {
+    // SAFETY: the caller's: every term has row `i` and these columns.
+    unsafe {
+        let mut sums = [S::load_sums(out.add(at)); N];
+        for (n, sum) in sums.iter_mut().enumerate().skip(1) {
+            *sum = S::load_sums(out.add(at + n * LANES));
+        }
+        for term in terms {
+            let along = S::splat(*term.along.get_unchecked(i));
+            let mut values = [along; N];
+            for (n, value) in values.iter_mut().enumerate() {
+                *value = S::mul(along, S::load(term.columns.as_ptr().add(at + n * LANES)));
+            }
+            if let Some((across, others)) = term.across {
+                let across = S::splat(*across.get_unchecked(i));
+                for (n, value) in values.iter_mut().enumerate() {
+                    *value = S::fma(across, S::load(others.as_ptr().add(at + n * LANES)), *value);
+                }
+            }
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum = S::add_rounded(*sum, value);
+            }
+        }
+        for (n, sum) in sums.iter().enumerate() {
+            S::store_sums(out.add(at + n * LANES), *sum);
         }
     }
 }
@@ -229,19 +254,19 @@ mod tests {
     #[test]
     fn outer_products_are_their_definitions() {
         for level in Level::available() {
-            let (r1, r2, c1, c2) = (values(5, 1), values(5, 2), values(48, 3), values(48, 4));
+            let (r1, r2, c1, c2) = (values(5, 1), values(5, 2), values(112, 3), values(112, 4));
             let scaled = |r: &[f32], by: f32| r.iter().map(|r| by * r).collect::<Vec<f32>>();
             let (along, across) = (scaled(&r1, 1e6), scaled(&r2, -3e5));
             let one = Outer { along: &along, columns: &c1, across: None };
             let two = Outer { along: &along, columns: &c2, across: Some((&across, &c1)) };
-            let mut sum = vec![3; 240];
+            let mut sum = vec![3; 5 * 112];
             add_outers(level, &mut sum, &[one, two]);
             for i in 0..5 {
-                for j in 0..48 {
+                for j in 0..112 {
                     let (r1, r2, c1, c2) =
                         (f64::from(r1[i]), f64::from(r2[i]), f64::from(c1[j]), f64::from(c2[j]));
                     let exact = 3.0 + 1e6 * r1 * c1 + 1e6 * r1 * c2 - 3e5 * r2 * c1;
-                    assert!((f64::from(sum[i * 48 + j]) - exact).abs() < 1.5);
+                    assert!((f64::from(sum[i * 112 + j]) - exact).abs() < 1.5);
                 }
             }
         }

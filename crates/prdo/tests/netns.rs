@@ -8,25 +8,24 @@
 
 mod common;
 
-use common::Desk;
-use prdo::peer::ledger::contents::Contents;
-use safetensors::SafeTensors;
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
-use std::fs::File;
+use common::members::Members;
+use std::collections::HashMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const MEMBERS: usize = 8;
-const SEED: &str = "11";
 const PORT: u16 = 4433;
 
 fn ip(words: &str) -> bool {
     let quiet = || Stdio::null();
     let status = Command::new("ip").args(words.split(' ')).stdout(quiet()).stderr(quiet()).status();
     status.is_ok_and(|status| status.success())
+}
+
+fn own_address(i: usize) -> String {
+    format!("10.77.{i}.2:{PORT}")
 }
 
 /// Namespaces of one test: a hub, and one for each member with a line to the hub.
@@ -75,6 +74,11 @@ impl Net {
     fn member(&self, i: usize) -> String {
         format!("{}-{i}", self.tag)
     }
+
+    /// Starts a member in its namespace.
+    fn start(&self, members: &Members, i: usize) -> Child {
+        members.start(i, &own_address(i), &["ip", "netns", "exec", &self.member(i)])
+    }
 }
 
 impl Drop for Net {
@@ -85,116 +89,11 @@ impl Drop for Net {
     }
 }
 
-/// Eight members with keys, records and an agreement signed by all.
-struct Eight {
-    desk: Desk,
-    net: Net,
-    rounds: usize,
-}
-
-impl Eight {
-    /// `relayed`: members are reached at the relay's addresses instead of their own.
-    fn new(net: Net, rounds: usize, relayed: bool) -> Self {
-        let eight = Self { desk: Desk::new(), net, rounds };
-        let desk = &eight.desk;
-        let mut members = String::new();
-        let mut all = String::from("a,b,label,node\n");
-        for i in 0..MEMBERS {
-            let mut own = String::from("a,b,label\n");
-            for k in 0..20 {
-                let class = (k + i) % 2;
-                let (a, b) = ((k * 7 % 13) as f64 / 13.0 - class as f64, (k * 5 % 11) as f64 / 11.0 - 0.5);
-                let _ = writeln!(own, "{a:.4},{b:.4},{class}");
-                let _ = writeln!(all, "{a:.4},{b:.4},{class},{i}");
-            }
-            desk.write(&format!("m{i}.csv"), own);
-            let key = desk.prdo(&format!("node key m{i}.key --json")).json()["public_key"]
-                .as_str()
-                .unwrap()
-                .to_string();
-            let address = if relayed { format!("10.99.0.{}", i + 1) } else { format!("10.77.{i}.2") };
-            let _ = writeln!(
-                members,
-                "[[member]]\nname = \"m{i}\"\nkey = \"{key}\"\naddresses = [\"{address}:{PORT}\"]\nrecords = 20\n"
-            );
-        }
-        desk.write("all.csv", all);
-        desk.write("members.toml", members);
-        desk.write(
-            "run.toml",
-            format!(
-                "name = \"eight\"\nrounds = {rounds}\n[graph]\nkind = \"ring\"\n[data]\nsource = \"file\"\npath = \"all.csv\"\n\
-                 test = 0\n[model]\nkind = \"logistic\"\n[method]\nname = \"prdo\"\nstep_size = 0.2\n[batch]\nsize = 5\n[clip]\n\
-                 gradient = 1.0\ndifference = 0.1\n[privacy]\nnoise_multiplier = 4.0\ndelta = 1e-3\naccountant = \"rdp\"\n"
-            ),
-        );
-        desk.prdo("node init run.toml --members members.toml --out eight.agreement").done();
-        for i in 0..MEMBERS {
-            desk.prdo(&format!("node sign eight.agreement --key m{i}.key")).done();
-        }
-        eight
-    }
-
-    fn start(&self, i: usize) -> Child {
-        let typed = format!(
-            "node run eight.agreement --key m{i}.key --data m{i}.csv --home m{i} --listen 10.77.{i}.2:{PORT} --linger 60 --json"
-        );
-        let prdo = self.desk.command(&typed);
-        let file = |end: &str| {
-            let path = self.desk.path(&format!("m{i}.{end}"));
-            Stdio::from(File::options().create(true).append(true).open(path).unwrap())
-        };
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.net.member(i)]).arg(prdo.get_program()).args(prdo.get_args());
-        command.current_dir(prdo.get_current_dir().unwrap());
-        command.env("PRDO_TEST_SEED", SEED).env("PRDO_TEST_CAPTURE", self.desk.path(&format!("m{i}.sent")));
-        command.stdin(Stdio::null()).stdout(file("out")).stderr(file("err")).spawn().unwrap()
-    }
-
-    fn done(&self, children: &mut [Child], limit: Duration) {
-        let end = Instant::now() + limit;
-        for (i, child) in children.iter_mut().enumerate() {
-            let code = loop {
-                if let Some(status) = child.try_wait().unwrap() {
-                    break status.code();
-                }
-                if Instant::now() > end {
-                    child.kill().unwrap();
-                    panic!("m{i} does not end: {}", self.desk.read(&format!("m{i}.err")));
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            };
-            assert_eq!(code, Some(0), "m{i}: {}", self.desk.read(&format!("m{i}.err")));
-        }
-    }
-
-    /// The simulator's bits at every member, each charge once, one payload for every exchange.
-    fn check(&self) {
-        self.desk.prdo(&format!("run run.toml --out simulated --seed {SEED}")).done();
-        let (_, models) = prdo::output::read_models(&self.desk.bytes("simulated/model.safetensors")).unwrap();
-        for (i, reference) in models.iter().enumerate() {
-            let bytes = self.desk.bytes(&format!("m{i}/model.safetensors"));
-            let file = SafeTensors::deserialize(&bytes).unwrap();
-            let own = file.tensor("model").unwrap().data().to_vec();
-            assert_eq!(own, reference.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>(), "m{i}");
-            let ledger = Contents::parse(&self.desk.bytes(&format!("m{i}.csv.ledger"))).unwrap();
-            assert_eq!((ledger.runs()[0].charges.len(), ledger.runs()[0].ended), (self.rounds, true), "m{i}");
-            let mut sent: BTreeMap<u64, String> = BTreeMap::new();
-            for line in self.desk.read(&format!("m{i}.sent")).lines() {
-                let [_, exchange, hash] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
-                let first = sent.entry(exchange.parse().unwrap()).or_insert_with(|| hash.to_string());
-                assert_eq!(first, hash, "m{i} sent exchange {exchange} with two contents");
-            }
-            assert_eq!(sent.len(), self.rounds, "m{i}");
-        }
-    }
-}
-
 #[test]
 fn eight_namespaces_give_the_simulators_bits() {
     let Some(net) = Net::new("plain", true) else { return };
-    let eight = Eight::new(net, 15, false);
-    let mut children: Vec<Child> = (0..MEMBERS).map(|i| eight.start(i)).collect();
+    let eight = Members::new(&[0, 1, 2, 3, 4, 5, 6, 7].map(own_address), 15);
+    let mut children: Vec<Child> = (0..MEMBERS).map(|i| net.start(&eight, i)).collect();
     eight.done(&mut children, Duration::from_secs(120));
     eight.check();
 }
@@ -205,9 +104,9 @@ fn eight_namespaces_give_the_simulators_bits() {
 fn a_bad_network_and_a_kill_every_few_seconds_change_no_bit() {
     let Some(net) = Net::new("bad", false) else { return };
     let rounds = std::env::var("PRDO_NETNS_ROUNDS").map_or(250, |rounds| rounds.parse().unwrap());
-    let eight = Eight::new(net, rounds, true);
-    let mut relay = relay(&eight.net.hub());
-    let mut children: Vec<Child> = (0..MEMBERS).map(|i| eight.start(i)).collect();
+    let eight = Members::new(&[0, 1, 2, 3, 4, 5, 6, 7].map(|i| format!("10.99.0.{}:{PORT}", i + 1)), rounds);
+    let mut relay = relay(&net.hub());
+    let mut children: Vec<Child> = (0..MEMBERS).map(|i| net.start(&eight, i)).collect();
     let (began, mut kills, mut state) = (Instant::now(), 0, 3_u64);
     while began.elapsed() < Duration::from_secs(120) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -216,7 +115,7 @@ fn a_bad_network_and_a_kill_every_few_seconds_change_no_bit() {
         if children[victim].try_wait().unwrap().is_none() {
             children[victim].kill().unwrap();
             children[victim].wait().unwrap();
-            children[victim] = eight.start(victim);
+            children[victim] = net.start(&eight, victim);
             kills += 1;
         }
     }

@@ -240,8 +240,8 @@ impl<M: Model> Gate<M, Noised> {
 
         let batch = self.batch(Sampling::Poisson, size, round);
         let (mut sum, diagnostics) = self.clipped_sum(query, &clip, grid, &batch);
-        let mut stream = self.secret.hidden(Hidden::Noise, self.node, round);
-        add_gaussian(receipt, &mut sum, sensitivity, grid, &mut stream);
+        let stream = |part| self.secret.part(Hidden::Noise, self.node, round, part);
+        add_gaussian(receipt, &mut sum, sensitivity, grid, stream);
         Ok(Answer { released: average(&sum, grid, size), diagnostics })
     }
 }

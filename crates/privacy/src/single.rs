@@ -9,6 +9,7 @@ use crate::query::Query;
 use prdo_kernels::clip as kernel;
 use prdo_kernels::{LANES, Level};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much the norm of a computed contribution may exceed its bound, relative: the sum of squares, a difference
 /// and two products rounded once each, and the factor rounded to single precision. Generously.
@@ -38,23 +39,50 @@ pub(crate) fn clipped_sum<D: Sync, P: Protection>(
     points.extend(query.difference.map(|d| d.previous.as_slice()));
     let ready = engine.prepare(&points);
     let coordinates = engine.coordinates();
-    let part = |records: &[u32]| {
+    let threads = rayon::current_num_threads();
+    let groups = groups(batch, ready.worker().group().clamp(1, RECORDS_PER_FLUSH), threads);
+    let next = AtomicUsize::new(0);
+    // A thread that is held up takes fewer groups; one that comes when all is done makes no sum at all.
+    let part = |_| {
+        let mut records = *groups.get(next.fetch_add(1, Ordering::Relaxed))?;
         let mut sum = Sum::new(query, rules, coordinates);
         let mut worker = ready.worker();
-        let group = worker.group().clamp(1, RECORDS_PER_FLUSH);
-        for records in records.chunks(group) {
+        loop {
             sum.make_room(records.len());
             worker.load(data, records);
             sum.add(&mut *worker, records.len());
+            records = match groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                Some(more) => more,
+                None => return Some(sum),
+            };
         }
-        sum
     };
-    let chunk = batch.len().div_ceil(rayon::current_num_threads()).max(1);
-    let parts: Vec<Sum<'_, P>> = batch.par_chunks(chunk).map(part).collect();
+    let parts = (0..threads.min(groups.len())).into_par_iter().with_max_len(1).filter_map(part);
+    let parts: Vec<Sum<'_, P>> = parts.collect();
     let mut counts = Diagnostics::default();
     parts.iter().for_each(|part| counts.add(&part.counts));
-    let at = |place: &u32| parts.iter().map(|part| part.at(*place as usize)).sum();
-    (engine.places().par_iter().with_min_len(1 << 14).map(at).collect(), counts)
+    let mut sum = vec![0; engine.places().len()];
+    let join = |(sum, places): (&mut [i64], &[u32])| parts.iter().for_each(|part| part.add_to(sum, places));
+    sum.par_chunks_mut(JOINED).zip(engine.places().par_chunks(JOINED)).for_each(join);
+    (sum, counts)
+}
+
+/// Parameters whose sums a thread puts together at a time.
+const JOINED: usize = 1 << 14;
+
+/// A batch in groups of at most `most`, as many for each thread, and the last ones half as large: if a thread falls
+/// behind, the others do not wait long for it.
+fn groups(batch: &[u32], most: usize, threads: usize) -> Vec<&[u32]> {
+    let count = batch.len().div_ceil(most * threads) * threads;
+    let mut groups = Vec::with_capacity(count + threads);
+    for number in 0..count {
+        let at = |number: usize| number * batch.len() / count;
+        let group = batch.get(at(number)..at(number + 1)).unwrap_or_default();
+        let last = threads > 1 && number + threads >= count;
+        let (first, second) = group.split_at(if last { group.len().div_ceil(2) } else { group.len() });
+        groups.extend([first, second].into_iter().filter(|group| !group.is_empty()));
+    }
+    groups
 }
 
 /// What a record's gradient, and its difference, are multiplied by, in steps of the grid; `None`: it is left out.
@@ -104,10 +132,16 @@ impl<'a, P: Protection> Sum<'a, P> {
         self.records = 0;
     }
 
-    /// The sum at one coordinate.
-    fn at(&self, coordinate: usize) -> i64 {
-        let recent = self.recent.get(coordinate).copied().unwrap_or(0);
-        i64::from(recent) + self.total.get(coordinate).copied().unwrap_or(0)
+    /// Adds to each of `sums` the sum at its place.
+    fn add_to(&self, sums: &mut [i64], places: &[u32]) {
+        for (sum, place) in sums.iter_mut().zip(places) {
+            *sum += i64::from(self.recent.get(*place as usize).copied().unwrap_or(0));
+        }
+        if !self.total.is_empty() {
+            for (sum, place) in sums.iter_mut().zip(places) {
+                *sum += self.total.get(*place as usize).copied().unwrap_or(0);
+            }
+        }
     }
 
     /// Adds the `count` records that `worker` has loaded.
@@ -300,4 +334,23 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
 
 fn difference(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_hold_every_record_once_and_are_shared_out_evenly() {
+        for len in [0, 1, 2, 7, 8, 9, 16, 50, 99, 100, 101, 1000] {
+            let batch: Vec<u32> = (0..len).collect();
+            for (most, threads) in [(1, 1), (8, 1), (8, 2), (8, 3), (63, 2), (4, 16)] {
+                let groups = groups(&batch, most, threads);
+                assert_eq!(groups.concat(), batch);
+                assert!(groups.iter().all(|group| (1..=most).contains(&group.len())));
+                // No more groups than a batch in order would have, but for one round and the halves of the last.
+                assert!(groups.len() <= batch.len().div_ceil(most) + 2 * threads);
+            }
+        }
+    }
 }

@@ -5,7 +5,8 @@
 //!
 //! # Guarantee
 //! Two streams with a different purpose, node or round share no key-stream block: the purpose selects the
-//! ChaCha20 key (a BLAKE3 key derivation from the secret), node and round select the 64-bit nonce.
+//! ChaCha20 key (a BLAKE3 key derivation from the secret), node and round select the 64-bit nonce. Where a stream has
+//! parts, each but the first has a key of its own, derived from the purpose's.
 
 use chacha20::ChaCha20Rng;
 use rand::SeedableRng;
@@ -45,6 +46,9 @@ const CONTEXTS: [&str; 6] = [
     "prdo 2026-11 stream v1: random graph",
     "prdo 2026-11 stream v1: starting point",
 ];
+
+/// For the keys of a stream's parts: from the stream's key and the part's number.
+const PART_CONTEXT: &str = "prdo 2026-11 stream v1: part of a stream";
 
 /// Where a secret came from. A seeded secret can be guessed, so what it protects is a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +106,32 @@ impl Secret {
         self.keyed(purpose as usize, node, round)
     }
 
-    fn keyed(&self, key: usize, node: u32, round: u32) -> Stream {
-        let mut stream = ChaCha20Rng::from_seed(self.keys[key]);
-        stream.set_stream(u64::from(node) << 32 | u64::from(round));
+    /// Part number `part` of such a stream, from its beginning; part 0 is the stream itself. Parts can be drawn from at
+    /// once, and none ever runs into the next.
+    pub(crate) fn part(&self, purpose: Hidden, node: u32, round: u32, part: u64) -> Stream {
+        if part == 0 {
+            return self.hidden(purpose, node, round);
+        }
+        let mut material = [0u8; 40];
+        material[..32].copy_from_slice(&self.keys[purpose as usize]);
+        material[32..].copy_from_slice(&part.to_le_bytes());
+        let mut key = blake3::derive_key(PART_CONTEXT, &material);
+        let stream = named(key, node, round);
+        material.zeroize();
+        key.zeroize();
         stream
     }
+
+    fn keyed(&self, key: usize, node: u32, round: u32) -> Stream {
+        named(self.keys[key], node, round)
+    }
+}
+
+/// The stream of a key for `node` and `round`.
+fn named(key: [u8; 32], node: u32, round: u32) -> Stream {
+    let mut stream = ChaCha20Rng::from_seed(key);
+    stream.set_stream(u64::from(node) << 32 | u64::from(round));
+    stream
 }
 
 impl Drop for Secret {
@@ -145,6 +170,29 @@ mod tests {
         let mut public = secret.stream(Purpose::Data, 3, 5);
         let public = std::array::from_fn(|_| public.next_u64());
         for other in others.into_iter().chain([public]) {
+            assert!(base.iter().zip(other).all(|(a, b)| *a != b));
+        }
+    }
+
+    #[test]
+    fn parts_are_streams_of_their_own_and_the_first_is_the_stream() {
+        let secret = Secret::from_seed(7);
+        let part = |purpose, node, round, part| {
+            let mut stream = secret.part(purpose, node, round, part);
+            std::array::from_fn::<u64, 8, _>(|_| stream.next_u64())
+        };
+        assert_eq!(part(Hidden::Noise, 3, 5, 0), words(&secret, Hidden::Noise, 3, 5));
+        let base = part(Hidden::Noise, 3, 5, 1);
+        assert_eq!(base, part(Hidden::Noise, 3, 5, 1));
+        let others = [
+            part(Hidden::Noise, 3, 5, 0),
+            part(Hidden::Noise, 3, 5, 2),
+            part(Hidden::Noise, 3, 5, 1 << 32),
+            part(Hidden::Sampling, 3, 5, 1),
+            part(Hidden::Noise, 5, 3, 1),
+            part(Hidden::Noise, 3, 6, 1),
+        ];
+        for other in others {
             assert!(base.iter().zip(other).all(|(a, b)| *a != b));
         }
     }

@@ -7,6 +7,9 @@ use crate::level::leveled;
 use crate::records::Records;
 use crate::simd::{LANES, Simd};
 
+/// Vectors that a block of a tile has before its last step: two a row of places.
+pub(super) const SUMS: usize = 8;
+
 /// What is done with a convolution's outputs before they are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Finish<'a> {
@@ -101,28 +104,29 @@ fn convolve_body<S: Simd>(
 
     let all = g.tiles() * records.count;
     let plan = Plan::new(g, TILES.min(all));
-    let (mut first, mut read, mut write) = (0, Cursor::START, Cursor::START);
+    let (mut first, mut read) = (0, Cursor::START);
     while first < all {
         let count = TILES.min(all - first);
-        let (v, m) = scratch.split_at_mut(PLACES * plan.v_plane);
+        let (v, rest) = scratch.split_at_mut(4 * plan.v_plane);
+        let (m, sums) = rest.split_at_mut(4 * plan.m_plane);
         // SAFETY: all offsets lie within what was checked above; called with S's instructions.
         unsafe {
+            let from = (memory.as_ptr().add(input), records.stride);
+            let (v, m, sums) = (v.as_mut_ptr(), m.as_mut_ptr(), sums.as_mut_ptr());
+            row_of_places::<S, 0>(&plan, from, read, weights.as_ptr(), (v, m, sums), count);
+            row_of_places::<S, 1>(&plan, from, read, weights.as_ptr(), (v, m, sums), count);
+            row_of_places::<S, 2>(&plan, from, read, weights.as_ptr(), (v, m, sums), count);
+            row_of_places::<S, 3>(&plan, from, read, weights.as_ptr(), (v, m, sums), count);
             for t in 0..count {
-                let x = memory.as_ptr().add(read.record * records.stride + input);
-                input_tile::<S>(&plan, x, read, v.as_mut_ptr().add(t * g.inputs * LANES));
-                read.advance(g);
-            }
-            products::<S>(&plan, v.as_ptr(), weights.as_ptr(), m.as_mut_ptr(), count);
-            for t in 0..count {
-                let base = memory.as_mut_ptr().add(write.record * records.stride);
-                let m = m.as_ptr().add(t * g.outputs * LANES);
+                let base = memory.as_mut_ptr().add(read.record * records.stride);
+                let sums = sums.add(t * g.outputs * SUMS * LANES).cast_const();
                 match finish.pool {
                     Some(places) => {
-                        pooled_tile::<S>(&plan, m, write, base.add(output), base.add(places), &finish)
+                        pooled_tile::<S>(&plan, sums, read, base.add(output), base.add(places), &finish)
                     }
-                    None => output_tile::<S>(&plan, m, write, base, output, &finish),
+                    None => output_tile::<S>(&plan, sums, read, base, output, &finish),
                 }
-                write.advance(g);
+                read.advance(g);
             }
         }
         first += count;
@@ -157,14 +161,69 @@ pub(super) unsafe fn input_tile<S: Simd>(plan: &Plan, x: *const f32, tile: Curso
     }
 }
 
-/// For each place: M[tile][output] = Σ_input V[tile][input]·U[input][output].
+/// Row `ROW` of the 4×4 places of so many tiles: what the rows of Aᵀ m A are made of goes to `sums`. A row at a time,
+/// what is read and written here stays in the first-level cache.
+#[inline(always)]
+unsafe fn row_of_places<S: Simd, const ROW: usize>(
+    plan: &Plan,
+    (x, stride): (*const f32, usize),
+    mut tile: Cursor,
+    weights: *const f32,
+    (v, m, sums): (*mut f32, *mut f32, *mut f32),
+    count: usize,
+) {
+    let (inputs, outputs) = (plan.g.inputs * LANES, plan.g.outputs * LANES);
+    // SAFETY: the caller's.
+    unsafe {
+        for t in 0..count {
+            input_row::<S, ROW>(plan, x.add(tile.record * stride), tile, v.add(t * inputs));
+            tile.advance(&plan.g);
+        }
+        products::<S>(plan, v, weights.add(4 * ROW * inputs * outputs), m, count);
+        for n in 0..count * plan.g.outputs {
+            let [m0, m1, m2, m3] = four::<S>(m.add(n * LANES), plan.m_plane);
+            let to = sums.add((n * SUMS + 2 * ROW) * LANES);
+            S::store(to, S::add(m0, S::add(m1, m2)));
+            S::store(to.add(LANES), S::sub(S::sub(m1, m2), m3));
+        }
+    }
+}
+
+/// Row `ROW` of Bᵀ d B of one tile, all input channels: its four places go to four planes of `v`.
+#[inline(always)]
+unsafe fn input_row<S: Simd, const ROW: usize>(plan: &Plan, x: *const f32, tile: Cursor, v: *mut f32) {
+    // SAFETY: the caller's: a halo of 1 makes every tile whole.
+    unsafe {
+        for block in 0..plan.g.inputs {
+            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES);
+            let v = v.add(block * LANES);
+            let (first, second) = match ROW {
+                0 => (d, d.add(2 * plan.row)),
+                2 => (d.add(2 * plan.row), d.add(plan.row)),
+                _ => (d.add(plan.row), d.add((if ROW == 1 { 2 } else { 3 }) * plan.row)),
+            };
+            let mut row = [S::zero(); 4];
+            for (j, value) in row.iter_mut().enumerate() {
+                let (a, b) = (S::load(first.add(j * LANES)), S::load(second.add(j * LANES)));
+                *value = if ROW == 1 { S::add(a, b) } else { S::sub(a, b) };
+            }
+            let [r0, r1, r2, r3] = row;
+            S::store(v, S::sub(r0, r2));
+            S::store(v.add(plan.v_plane), S::add(r1, r2));
+            S::store(v.add(2 * plan.v_plane), S::sub(r2, r1));
+            S::store(v.add(3 * plan.v_plane), S::sub(r1, r3));
+        }
+    }
+}
+
+/// For each of four places: M[tile][output] = Σ_input V[tile][input]·U[input][output].
 #[inline(always)]
 unsafe fn products<S: Simd>(plan: &Plan, v: *const f32, u: *const f32, m: *mut f32, tiles: usize) {
     let (inputs, outputs) = (plan.g.inputs * LANES, plan.g.outputs * LANES);
     debug_assert!(tiles <= plan.tiles);
     // SAFETY: the caller's.
     unsafe {
-        for place in 0..PLACES {
+        for place in 0..4 {
             let v = v.add(place * plan.v_plane);
             let (u, m) = (u.add(place * inputs * outputs), m.add(place * plan.m_plane));
             for pair in 0..plan.g.outputs / 2 {
@@ -180,20 +239,16 @@ unsafe fn products<S: Simd>(plan: &Plan, v: *const f32, u: *const f32, m: *mut f
     }
 }
 
-/// Aᵀ m A of one block of a tile: the 2×2 outputs.
+/// The 2×2 outputs of one block of a tile from the sums of its rows of places.
 #[inline(always)]
-unsafe fn output_block<S: Simd>(m: *const f32, plane: usize) -> [[S::V; 2]; 2] {
+unsafe fn output_block<S: Simd>(sums: *const f32) -> [[S::V; 2]; 2] {
     // SAFETY: the caller's.
     unsafe {
-        let mut rows = [[S::zero(); 4]; 2];
-        for j in 0..4 {
-            let [m0, m1, m2, m3] = four::<S>(m.add(j * plane), 4 * plane);
-            rows[0][j] = S::add(m0, S::add(m1, m2));
-            rows[1][j] = S::sub(S::sub(m1, m2), m3);
-        }
         let mut out = [[S::zero(); 2]; 2];
-        for (line, [r0, r1, r2, r3]) in out.iter_mut().zip(rows) {
-            *line = [S::add(r0, S::add(r1, r2)), S::sub(S::sub(r1, r2), r3)];
+        for j in 0..2 {
+            let [q0, q1, q2, q3] = four::<S>(sums.add(j * LANES), 2 * LANES);
+            out[0][j] = S::add(q0, S::add(q1, q2));
+            out[1][j] = S::sub(S::sub(q1, q2), q3);
         }
         out
     }
@@ -220,7 +275,7 @@ unsafe fn bias<S: Simd>(finish: &Finish<'_>, block: usize) -> S::V {
 #[inline(always)]
 unsafe fn output_tile<S: Simd>(
     plan: &Plan,
-    m: *const f32,
+    sums: *const f32,
     tile: Cursor,
     base: *mut f32,
     output: usize,
@@ -233,7 +288,7 @@ unsafe fn output_tile<S: Simd>(
     unsafe {
         for block in 0..plan.g.outputs {
             let bias = bias::<S>(finish, block);
-            let y = output_block::<S>(m.add(block * LANES), plan.m_plane);
+            let y = output_block::<S>(sums.add(block * SUMS * LANES));
             let at = block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES;
             let out = base.add(output + at);
             for (i, line) in y.into_iter().enumerate() {
@@ -254,7 +309,7 @@ unsafe fn output_tile<S: Simd>(
 #[inline(always)]
 unsafe fn pooled_tile<S: Simd>(
     plan: &Plan,
-    m: *const f32,
+    sums: *const f32,
     tile: Cursor,
     out: *mut f32,
     places: *mut f32,
@@ -269,7 +324,7 @@ unsafe fn pooled_tile<S: Simd>(
     // SAFETY: the caller's.
     unsafe {
         for block in 0..plan.g.outputs {
-            let [[a, b], [c, d]] = output_block::<S>(m.add(block * LANES), plan.m_plane);
+            let [[a, b], [c, d]] = output_block::<S>(sums.add(block * SUMS * LANES));
             let (mut best, mut place) = (a, S::splat(candidates[0] as f32));
             for (value, candidate) in [b, c, d].into_iter().zip(&candidates[1..]) {
                 place = S::where_greater(value, best, S::splat(*candidate as f32), place);

@@ -33,7 +33,7 @@ const MOST_BLOCKS: usize = 1 << 16;
 /// The widest halo of a plane that is written.
 const MOST_HALO: usize = 16;
 /// Tiles done at a time.
-const TILES: usize = 32;
+const TILES: usize = 16;
 
 /// The size of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,61 +32,102 @@ fn pooled_weight_gradient_body<S: Simd>(
     places: &[f32],
     gradient: &mut [f32],
 ) {
-    assert!(g.fits());
     let windows = g.height / 2 * (g.width / 2);
     assert!(g.fits() && x.len() >= g.input_len() && gradient.len() == g.gradient());
     assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
     let plan = Plan::new(g, g.tiles());
-    // Rows of windows at a time: their patches of one input block stay in the first-level cache.
-    let across = g.width / 2;
-    let rows = (PATCHES / (plan.row * 2)).saturating_sub(1).clamp(1, (g.height / 2).max(1));
-    // SAFETY: places were written by `convolve` for this geometry and are clamped to it.
+    check_places(&plan, &places[..g.outputs * windows * LANES]);
+    // SAFETY: the lengths and the places were checked.
     unsafe {
-        for block in 0..g.inputs {
-            let x = x.as_ptr().add(block * plan.block);
-            for first in (0..windows).step_by(rows * across) {
-                let band = (first, (first + rows * across).min(windows));
-                for output in (0..g.outputs * LANES).step_by(2) {
-                    let at = output / LANES * windows * LANES + output % LANES;
-                    let from = (dy.as_ptr().add(at), places.as_ptr().add(at));
-                    let out = gradient.as_mut_ptr().add((output * g.inputs + block) * TAPS * LANES);
-                    sparse::<S>(&plan, x, from, band, out);
-                }
+        for block in (0..g.inputs).step_by(blocks::<S>()) {
+            match blocks::<S>().min(g.inputs - block) {
+                1 => sparse_blocks::<S, 1>(&plan, block, x, dy, places, gradient),
+                _ => sparse_blocks::<S, 2>(&plan, block, x, dy, places, gradient),
             }
         }
     }
 }
 
-/// Values of an input block whose patches are visited together: half of a first-level cache.
-const PATCHES: usize = 6144;
+/// Input blocks done together: as many as there are registers for.
+const fn blocks<S: Simd>() -> usize {
+    if S::ROWS >= 8 { 2 } else { 1 }
+}
 
-/// Adds Σ_window dy·(patch of x) to the taps of two output channels and one input block; the first band begins.
+/// # Panics
+/// When a patch of 3×3 would begin where it does not lie within the plane.
 #[inline(always)]
-unsafe fn sparse<S: Simd>(
+fn check_places(plan: &Plan, places: &[f32]) {
+    let limit = (plan.block - 2 * plan.row - 3 * LANES) as u32;
+    // Lane by lane: the compiler makes vectors of it.
+    let mut most = [0; LANES];
+    for places in places.chunks_exact(LANES) {
+        for (most, place) in most.iter_mut().zip(places) {
+            *most = place.to_bits().max(*most);
+        }
+    }
+    assert!(most.iter().all(|most| *most <= limit), "a place beyond its plane");
+}
+
+/// The gradient of every output channel and `B` input blocks from number `block` on.
+///
+/// # Safety
+/// The lengths fit the plan, and so do the places; called with S's instructions.
+#[inline(always)]
+unsafe fn sparse_blocks<S: Simd, const B: usize>(
+    plan: &Plan,
+    block: usize,
+    x: &[f32],
+    dy: &[f32],
+    places: &[f32],
+    gradient: &mut [f32],
+) {
+    let g = &plan.g;
+    let (across, windows) = (g.width / 2, g.height / 2 * (g.width / 2));
+    // Rows of windows at a time: their patches stay in the first-level cache.
+    let rows = (PATCHES / (plan.row * 2)).saturating_sub(1).clamp(1, (g.height / 2).max(1));
+    // SAFETY: the caller's.
+    unsafe {
+        let x = x.as_ptr().add(block * plan.block);
+        for first in (0..windows).step_by(rows * across) {
+            let band = (first, (first + rows * across).min(windows));
+            for output in 0..g.outputs * LANES {
+                let at = output / LANES * windows * LANES + output % LANES;
+                let from = (dy.as_ptr().add(at), places.as_ptr().add(at));
+                let out = gradient.as_mut_ptr().add((output * g.inputs + block) * TAPS * LANES);
+                sparse::<S, B>(plan, x, from, band, out);
+            }
+        }
+    }
+}
+
+/// Values of an input block whose patches are visited together: two blocks of them fit into a first-level cache.
+const PATCHES: usize = 5120;
+
+/// Adds Σ_window dy·(patch of x) to the taps of an output channel and `B` input blocks; the first band begins. Two
+/// blocks share the reading of gradients and places: loads are what bounds this.
+#[inline(always)]
+unsafe fn sparse<S: Simd, const B: usize>(
     plan: &Plan,
     x: *const f32,
     (dy, places): (*const f32, *const f32),
     (first, last): (usize, usize),
     out: *mut f32,
 ) {
-    // The last place at which a patch of 3×3 can begin.
-    let limit = (plan.block - 2 * plan.row - 3 * LANES) as i32;
-    let next = plan.g.inputs * TAPS * LANES;
-    // SAFETY: the caller's; patches lie within the plane because places are clamped.
+    // SAFETY: the caller's; the taps of a channel's blocks follow one another.
     unsafe {
-        let mut sums = [[S::zero(); TAPS]; 2];
+        let mut sums = [[S::zero(); TAPS]; B];
         if first > 0 {
             for (n, taps) in sums.iter_mut().enumerate() {
                 for (t, sum) in taps.iter_mut().enumerate() {
-                    *sum = S::load(out.add(n * next + t * LANES));
+                    *sum = S::load(out.add((n * TAPS + t) * LANES));
                 }
             }
         }
         for window in first..last {
+            let value = S::splat(*dy.add(window * LANES));
+            let patch = x.add((*places.add(window * LANES)).to_bits() as usize);
             for (n, taps) in sums.iter_mut().enumerate() {
-                let value = S::splat(*dy.add(window * LANES + n));
-                let place = ((*places.add(window * LANES + n)).to_bits() as i32).clamp(0, limit);
-                let patch = x.add(place as usize);
+                let patch = patch.add(n * plan.block);
                 for (t, sum) in taps.iter_mut().enumerate() {
                     *sum = S::fma(value, S::load(patch.add(t / 3 * plan.row + t % 3 * LANES)), *sum);
                 }
@@ -94,7 +135,7 @@ unsafe fn sparse<S: Simd>(
         }
         for (n, taps) in sums.iter().enumerate() {
             for (t, sum) in taps.iter().enumerate() {
-                S::store(out.add(n * next + t * LANES), *sum);
+                S::store(out.add((n * TAPS + t) * LANES), *sum);
             }
         }
     }
@@ -109,7 +150,7 @@ impl Geometry {
         let windows = self.height / 2 * (self.width / 2);
         let lists = 2 * (windows * self.outputs.next_multiple_of(2) * LANES + LANES);
         let counts = windows * self.outputs.div_ceil(2) * 4;
-        (self.height + 2) * (self.width + 2) * LANES + lists + counts
+        2 * (self.height + 2) * (self.width + 2) * LANES + lists + counts
     }
 }
 
@@ -144,7 +185,7 @@ fn pooled_input_gradient_body<S: Simd>(
     assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
     assert!(weights.len() == g.gradient() && scratch.len() >= g.sparse_scratch());
     let groups = g.outputs.div_ceil(2);
-    let (plane, lists) = scratch.split_at_mut(plan.block);
+    let (planes, lists) = scratch.split_at_mut(2 * plan.block);
     let (values, rest) = lists.split_at_mut(groups * windows * SOME + LANES);
     let (numbers, counts) = rest.split_at_mut(groups * windows * SOME + LANES);
     let lists =
@@ -152,19 +193,27 @@ fn pooled_input_gradient_body<S: Simd>(
     // SAFETY: all offsets lie within what was checked above; called with S's instructions.
     unsafe {
         sort::<S>(&plan, dy.as_ptr(), places.as_ptr(), lists);
-        for block in 0..g.inputs {
-            plane.fill(0.0);
+        for block in (0..g.inputs).step_by(blocks::<S>()) {
+            let count = blocks::<S>().min(g.inputs - block);
+            let planes = &mut planes[..count * plan.block];
+            planes.fill(0.0);
             for group in 0..groups {
                 let first = (block * g.outputs * LANES + group * SOME) * TAPS * LANES;
-                scatter::<S>(&plan, weights.as_ptr().add(first), lists, group, plane.as_mut_ptr());
+                let weights = weights.as_ptr().add(first);
+                match count {
+                    2 => scatter::<S, 2>(&plan, weights, lists, group, planes.as_mut_ptr()),
+                    _ => scatter::<S, 1>(&plan, weights, lists, group, planes.as_mut_ptr()),
+                }
             }
-            for y in 0..g.height {
-                for column in 0..g.width {
-                    let from = (y + 1) * plan.row + (column + 1) * LANES;
-                    let value = S::load(plane.as_ptr().add(from));
-                    let a = S::load(x.as_ptr().add(block * plan.block + from));
-                    let to = block * out_block + (y + halo) * out_row + (column + halo) * LANES;
-                    S::store(out.as_mut_ptr().add(to), activation::backward::<S>(activation, a, value));
+            for (n, plane) in planes.chunks_exact(plan.block).enumerate() {
+                for y in 0..g.height {
+                    for column in 0..g.width {
+                        let from = (y + 1) * plan.row + (column + 1) * LANES;
+                        let value = S::load(plane.as_ptr().add(from));
+                        let a = S::load(x.as_ptr().add((block + n) * plan.block + from));
+                        let to = (block + n) * out_block + (y + halo) * out_row + (column + halo) * LANES;
+                        S::store(out.as_mut_ptr().add(to), activation::backward::<S>(activation, a, value));
+                    }
                 }
             }
         }
@@ -209,49 +258,94 @@ unsafe fn sort<S: Simd>(plan: &Plan, dy: *const f32, places: *const f32, lists: 
     }
 }
 
-/// Adds, for every window, gradient times weights to the 4×4 inputs that the window saw.
+/// Adds, for every window, gradient times weights to the 4×4 inputs, of `B` blocks, that the window saw. The columns
+/// that a window shares with the next one stay in registers.
 #[inline(always)]
-unsafe fn scatter<S: Simd>(plan: &Plan, weights: *const f32, lists: Lists, group: usize, plane: *mut f32) {
+unsafe fn scatter<S: Simd, const B: usize>(
+    plan: &Plan,
+    weights: *const f32,
+    lists: Lists,
+    group: usize,
+    planes: *mut f32,
+) {
     let g = &plan.g;
-    let windows = g.height / 2 * (g.width / 2);
+    let (down, across) = (g.height / 2, g.width / 2);
+    let next = g.outputs * LANES * TAPS * LANES;
     // SAFETY: the caller's: with a halo of 1 the 4×4 inputs of every window lie in the plane.
     unsafe {
-        let mut window = Cursor::START;
-        for w in 0..windows {
-            let at = plane.add(window.y * plan.row + window.x * LANES);
-            let mut sums = [[S::zero(); 4]; 4];
-            for (i, line) in sums.iter_mut().enumerate() {
-                for (j, sum) in line.iter_mut().enumerate() {
-                    *sum = S::load(at.add(i * plan.row + j * LANES));
-                }
-            }
-            let list = (group * windows + w) * SOME;
-            let (mut values, mut numbers) = (lists.values.add(list), lists.numbers.add(list));
-            macro_rules! place {
-                ($k:literal) => {
-                    let count = (*lists.counts.add((group * windows + w) * 4 + $k)).to_bits() as usize;
-                    for e in 0..count {
-                        let value = S::splat(*values.add(e));
-                        let taps = weights.add((*numbers.add(e)).to_bits() as usize);
-                        for t in 0..TAPS {
-                            let sum = &mut sums[$k / 2 + t / 3][$k % 2 + t % 3];
-                            *sum = S::fma(value, S::load(taps.add(t * LANES)), *sum);
+        let mut counts = lists.counts.add(group * down * across * 4);
+        let mut list = group * down * across * SOME;
+        for y in 0..down {
+            let mut at = planes.add(2 * y * plan.row);
+            let mut sums = [[[S::zero(); B]; 4]; 4];
+            load_columns::<S, B, 0>(plan, at, &mut sums);
+            for _ in 0..across {
+                load_columns::<S, B, 2>(plan, at, &mut sums);
+                let (mut values, mut numbers) = (lists.values.add(list), lists.numbers.add(list));
+                macro_rules! place {
+                    ($k:literal) => {
+                        let count = (*counts.add($k)).to_bits() as usize;
+                        for e in 0..count {
+                            let value = S::splat(*values.add(e));
+                            let taps = weights.add((*numbers.add(e)).to_bits() as usize);
+                            for t in 0..TAPS {
+                                let sums = &mut sums[$k / 2 + t / 3][$k % 2 + t % 3];
+                                for (n, sum) in sums.iter_mut().enumerate() {
+                                    *sum = S::fma(value, S::load(taps.add(n * next + t * LANES)), *sum);
+                                }
+                            }
                         }
-                    }
-                    (values, numbers) = (values.add(count), numbers.add(count));
-                };
+                        (values, numbers) = (values.add(count), numbers.add(count));
+                    };
+                }
+                place!(0);
+                place!(1);
+                place!(2);
+                place!(3);
+                let _ = (values, numbers);
+                store_columns::<S, B>(plan, at, &sums);
+                for line in &mut sums {
+                    (line[0], line[1]) = (line[2], line[3]);
+                }
+                at = at.add(2 * LANES);
+                counts = counts.add(4);
+                list += SOME;
             }
-            place!(0);
-            place!(1);
-            place!(2);
-            place!(3);
-            let _ = (values, numbers);
-            for (i, line) in sums.iter().enumerate() {
-                for (j, sum) in line.iter().enumerate() {
-                    S::store(at.add(i * plan.row + j * LANES), *sum);
+            store_columns::<S, B>(plan, at, &sums);
+        }
+    }
+}
+
+/// Reads two columns, from number `FROM` on, of the 4×4 inputs at `at`.
+#[inline(always)]
+unsafe fn load_columns<S: Simd, const B: usize, const FROM: usize>(
+    plan: &Plan,
+    at: *const f32,
+    sums: &mut [[[S::V; B]; 4]; 4],
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        for (i, line) in sums.iter_mut().enumerate() {
+            for (j, sums) in line.iter_mut().enumerate().skip(FROM).take(2) {
+                for (n, sum) in sums.iter_mut().enumerate() {
+                    *sum = S::load(at.add(n * plan.block + i * plan.row + j * LANES));
                 }
             }
-            window.advance(g);
+        }
+    }
+}
+
+/// Writes the first two columns back.
+#[inline(always)]
+unsafe fn store_columns<S: Simd, const B: usize>(plan: &Plan, at: *mut f32, sums: &[[[S::V; B]; 4]; 4]) {
+    // SAFETY: the caller's.
+    unsafe {
+        for (i, line) in sums.iter().enumerate() {
+            for (j, sums) in line.iter().enumerate().take(2) {
+                for (n, sum) in sums.iter().enumerate() {
+                    S::store(at.add(n * plan.block + i * plan.row + j * LANES), *sum);
+                }
+            }
         }
     }
 }

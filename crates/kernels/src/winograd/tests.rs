@@ -198,3 +198,12 @@ fn check(case: &Case, dy: &[f32], gradient: &[f32]) {
         }
     }
 }
+
+#[test]
+#[should_panic(expected = "beyond its plane")]
+fn a_place_beyond_the_plane_is_refused() {
+    let g = Geometry { inputs: 1, outputs: 1, height: 2, width: 2 };
+    let (x, dy, mut gradient) = (vec![0.0; g.input_len()], [0.0; LANES], vec![0.0; g.gradient()]);
+    let places = [f32::from_bits(5 * 16 + 1); LANES];
+    pooled_weight_gradient(Level::best(), &g, &x, &dy, &places, &mut gradient);
+}

@@ -1,6 +1,7 @@
 //! The command as a person types it, in a folder of its own.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod members;
 pub mod peers;
 pub mod stand_in;
 

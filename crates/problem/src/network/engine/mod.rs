@@ -54,6 +54,8 @@ pub(super) struct NetworkEngine {
     level: Level,
     /// Memory of threads that have finished, for the next ones.
     pool: Arc<Mutex<Vec<Buffers>>>,
+    /// Weights of points that are gone, for their memory.
+    old: Arc<Mutex<Vec<Vec<Weights>>>>,
 }
 
 impl std::fmt::Debug for NetworkEngine {
@@ -65,8 +67,8 @@ impl std::fmt::Debug for NetworkEngine {
 
 impl NetworkEngine {
     pub fn new(spec: &Spec, normalisation: Normalisation, level: Level) -> Self {
-        let pool = Arc::default();
-        Self { plan: Plan::new(spec), classes: spec.classes(), normalisation, level, pool }
+        let (pool, old) = Default::default();
+        Self { plan: Plan::new(spec), classes: spec.classes(), normalisation, level, pool, old }
     }
 
     /// How many coordinates a gradient has.
@@ -82,7 +84,7 @@ impl NetworkEngine {
     /// Bytes of one thread's memory for one point, without the sums: counted, not estimated.
     pub fn bytes(&self) -> usize {
         let zeros = vec![0.0; self.plan.places.len()];
-        let weights: usize = weights(&self.plan, &zeros).iter().map(Weights::len).sum();
+        let weights: usize = weights(&self.plan, &zeros, Vec::new()).iter().map(Weights::len).sum();
         4 * (weights + Buffers::new(&self.plan, GROUP).len())
     }
 
@@ -93,7 +95,8 @@ impl NetworkEngine {
 
     /// The engine at these points.
     pub fn at(&self, points: &[&[f64]]) -> AtPoints<'_> {
-        let weights = points.par_iter().map(|x| weights(&self.plan, x)).collect();
+        let old = || self.old.lock().ok().and_then(|mut old| old.pop()).unwrap_or_default();
+        let weights = points.par_iter().map(|x| weights(&self.plan, x, old())).collect();
         AtPoints { engine: self, weights }
     }
 }
@@ -116,6 +119,15 @@ impl<F: Feature> Engine<Table<F>> for NetworkEngine {
 pub(super) struct AtPoints<'a> {
     engine: &'a NetworkEngine,
     weights: Vec<Vec<Weights>>,
+}
+
+impl Drop for AtPoints<'_> {
+    /// The memory is kept for the next points.
+    fn drop(&mut self) {
+        if let Ok(mut old) = self.engine.old.lock() {
+            old.append(&mut self.weights);
+        }
+    }
 }
 
 impl AtPoints<'_> {
@@ -202,6 +214,10 @@ impl<'a> Runner<'a> {
 
     pub fn differentiate(&mut self, which: usize, number: usize) {
         let Some(step) = self.step_of(number) else { return };
+        // Each record begins with its first piece: what is left to take back is read again at once.
+        if number == 0 {
+            self.passes.iter_mut().for_each(|pass| pass.backward_early(which));
+        }
         self.passes.iter_mut().for_each(|pass| pass.differentiate(which, step, number % 2));
     }
 

@@ -7,6 +7,7 @@ use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
 use prdo_kernels::winograd::{self, Finish, Geometry};
 use prdo_kernels::{LANES, Level, Memory, Records, dense};
+use std::ops::Range;
 
 /// The memory of a few records at one point, used again and again: clearing it would take longer than a record.
 pub(super) struct Buffers {
@@ -73,14 +74,20 @@ impl<'a> Pass<'a> {
 
     /// Outputs of every step for the first `count` records, whose inputs are in place.
     pub fn forward(&mut self, count: usize) {
-        for (step, weights) in self.plan.steps.iter().zip(self.weights) {
-            self.forward_step(step, weights, count);
+        let (plan, weights) = (self.plan, self.weights);
+        let (early, late) = plan.steps.split_at(plan.early);
+        for r in 0..count {
+            early.iter().zip(weights).for_each(|(step, weights)| self.forward_step(step, weights, r..r + 1));
+        }
+        for (step, weights) in late.iter().zip(&weights[plan.early..]) {
+            self.forward_step(step, weights, 0..count);
         }
     }
 
-    fn forward_step(&mut self, step: &Step, weights: &Weights, count: usize) {
-        let records = Records { stride: self.plan.memory, count };
+    fn forward_step(&mut self, step: &Step, weights: &Weights, which: Range<usize>) {
+        let records = Records { stride: self.plan.memory, count: which.len() };
         let (level, input, output) = (self.level, &step.input, &step.output);
+        let start = which.start * self.plan.memory;
         match (&step.op, weights) {
             (Op::Winograd { geometry, places }, Weights::Conv { forward, bias, .. }) => {
                 let finish = Finish {
@@ -91,42 +98,54 @@ impl<'a> Pass<'a> {
                     derivative: None,
                 };
                 let Buffers { memory, scratch, .. } = &mut self.buffers;
-                let (from, to) = (input.offset, output.offset);
+                let (memory, from, to) = (&mut memory[start..], input.offset, output.offset);
                 winograd::convolve(level, geometry, memory, records, from, to, forward, finish, scratch);
                 return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, bias }) => {
                 let (from, to) = (input.offset, output.offset);
-                dense::forward(level, weights, bias, *width, &mut self.buffers.memory, records, from, to);
+                let memory = &mut self.buffers.memory[start..];
+                dense::forward(level, weights, bias, *width, memory, records, from, to);
             }
-            _ => (0..count).for_each(|r| one_forward(level, step, weights, self.record_mut(r))),
+            _ => which.clone().for_each(|r| one_forward(level, step, weights, self.record_mut(r))),
         }
         if step.activation != Activation::None {
-            for r in 0..count {
+            for r in which {
                 activation::apply(level, step.activation, &mut self.record_mut(r)[output.range()]);
             }
         }
     }
 
-    /// Gradients with respect to every step's output before its activation, where the last one's (after it) is in
-    /// place.
+    /// Gradients with respect to every late step's output before its activation, and the last early one's, where the
+    /// last one's (after it) is in place.
     pub fn backward(&mut self, count: usize) {
-        let steps = &self.plan.steps;
-        let Some(last) = steps.last() else { return };
+        let plan = self.plan;
+        let Some(last) = plan.steps.last() else { return };
         (0..count).for_each(|r| differentiate(self.level, last, self.record_mut(r)));
-        for number in (1..steps.len()).rev() {
-            self.backward_step(&steps[number], &self.weights[number], &steps[number - 1], count);
+        self.backward_steps(plan.early.max(1)..plan.steps.len(), 0..count);
+    }
+
+    /// The same with respect to the early steps' outputs, for one record.
+    pub fn backward_early(&mut self, which: usize) {
+        self.backward_steps(1..self.plan.early, which..which + 1);
+    }
+
+    fn backward_steps(&mut self, numbers: Range<usize>, which: Range<usize>) {
+        let (steps, weights) = (&self.plan.steps, self.weights);
+        for number in numbers.rev() {
+            self.backward_step(&steps[number], &weights[number], &steps[number - 1], which.clone());
         }
     }
 
     /// Takes a step's gradient to that of the step before it, through that one's activation.
-    fn backward_step(&mut self, step: &Step, weights: &Weights, previous: &Step, count: usize) {
-        let records = Records { stride: self.plan.memory, count };
+    fn backward_step(&mut self, step: &Step, weights: &Weights, previous: &Step, which: Range<usize>) {
+        let records = Records { stride: self.plan.memory, count: which.len() };
+        let start = which.start * self.plan.memory;
         let (level, to) = (self.level, &previous.gradient);
         match (&step.op, weights) {
             (Op::Winograd { geometry, places: Some(places) }, Weights::Conv { backward, .. }) => {
                 let (plan, Buffers { memory, scratch, .. }) = (self.plan, &mut self.buffers);
-                for record in memory.chunks_exact_mut(plan.memory).take(count) {
+                for record in memory[start..].chunks_exact_mut(plan.memory).take(records.count) {
                     pooled_backward(level, geometry, (step, *places), backward, previous, record, scratch);
                 }
                 return;
@@ -141,27 +160,37 @@ impl<'a> Pass<'a> {
                     derivative: Some((previous.activation, step.input.offset)),
                 };
                 let (g, Buffers { memory, scratch, .. }) = (turned(geometry), &mut self.buffers);
+                let memory = &mut memory[start..];
                 winograd::convolve(level, &g, memory, records, from, to.offset, backward, finish, scratch);
                 return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, .. }) => {
-                self.dense_backward(step, weights, *width, to, records);
+                self.dense_backward(step, weights, *width, to, which.clone());
             }
-            _ => (0..count).for_each(|r| one_backward(level, step, weights, to, self.record_mut(r))),
+            _ => which.clone().for_each(|r| one_backward(level, step, weights, to, self.record_mut(r))),
         }
-        (0..count).for_each(|r| differentiate(level, previous, self.record_mut(r)));
+        which.for_each(|r| differentiate(level, previous, self.record_mut(r)));
     }
 
     /// A fully connected layer gives a vector; the image before it may have a halo, which a vector has not.
-    fn dense_backward(&mut self, step: &Step, weights: &Memory, width: usize, to: &Image, records: Records) {
+    fn dense_backward(
+        &mut self,
+        step: &Step,
+        weights: &Memory,
+        width: usize,
+        to: &Image,
+        which: Range<usize>,
+    ) {
         let from = step.gradient.offset;
         if to.halo == 0 {
-            dense::backward(self.level, weights, width, &mut self.buffers.memory, records, from, to.offset);
+            let records = Records { stride: self.plan.memory, count: which.len() };
+            let memory = &mut self.buffers.memory[which.start * self.plan.memory..];
+            dense::backward(self.level, weights, width, memory, records, from, to.offset);
             return;
         }
         // Rare (no pooling before the first fully connected layer), so it may allocate.
         let mut flat = Memory::zeros(step.gradient.len() + width);
-        for r in 0..records.count {
+        for r in which {
             let record = self.record_mut(r);
             flat[..step.gradient.len()].copy_from_slice(&record[step.gradient.range()]);
             let one = Records { stride: flat.len(), count: 1 };

@@ -66,6 +66,9 @@ pub(super) enum Op {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub steps: Vec<Step>,
+    /// How many of the first steps are done record by record: their images are large and their weights are small, so
+    /// that it is the images that are worth keeping in cache.
+    pub early: usize,
     pub input: Image,
     /// Values of one record's memory.
     pub memory: usize,
@@ -76,6 +79,9 @@ pub(super) struct Plan {
     /// For each parameter the coordinate it has.
     pub places: Vec<u32>,
 }
+
+/// A fraction of a second-level cache once they are transformed.
+const FEW_WEIGHTS: usize = 1 << 15;
 
 /// Hands out memory, whole cache lines at a time.
 struct Room(usize);
@@ -99,6 +105,11 @@ impl Step {
     pub fn is_dense(&self) -> bool {
         !matches!(self.op, Op::Dense { .. })
     }
+
+    /// Whether its weights stay in cache while one record is done.
+    fn is_light(&self) -> bool {
+        self.is_dense() && self.coordinates[0].len() <= FEW_WEIGHTS
+    }
 }
 
 impl Plan {
@@ -112,7 +123,8 @@ impl Plan {
         let shape = if flat { Shape::flat(spec.input().size()) } else { spec.input() };
         let input = room.image(shape, halo_for(spec, 0), layout);
         let places = vec![0; spec.parameters()];
-        let mut plan = Self { steps: Vec::new(), input, memory: 0, dense: 0, coordinates: 0, places };
+        let mut plan =
+            Self { steps: Vec::new(), early: 0, input, memory: 0, dense: 0, coordinates: 0, places };
         let (mut at, mut current) = (0, input);
         while at < layers.len() {
             let (step, next) = plan.step(spec, at, current, &mut room);
@@ -121,6 +133,7 @@ impl Plan {
             at = next;
         }
         plan.memory = room.0;
+        plan.early = plan.steps.iter().take_while(|step| step.is_light()).count();
         plan
     }
 

@@ -31,21 +31,35 @@ impl Weights {
     }
 }
 
-/// The parameters of every step at the point `x`.
-pub(super) fn weights(plan: &Plan, x: &[f64]) -> Vec<Weights> {
-    plan.steps.par_iter().enumerate().map(|(number, step)| of_step(step, number == 0, x)).collect()
+/// The parameters of every step at the point `x`, in the memory of `old` ones, if there are as many: clearing and
+/// faulting in new memory takes as long as filling it.
+pub(super) fn weights(plan: &Plan, x: &[f64], mut old: Vec<Weights>) -> Vec<Weights> {
+    old.resize_with(plan.steps.len(), || Weights::None);
+    let steps = plan.steps.par_iter().enumerate().zip(old);
+    steps.map(|((number, step), old)| of_step(step, number == 0, x, old)).collect()
 }
 
-fn of_step(step: &Step, first: bool, x: &[f64]) -> Weights {
+/// Memory of this length, zero where it was never written: an old one of the same step, or a new one.
+fn reuse(old: Memory, len: usize) -> Memory {
+    if old.len() == len { old } else { Memory::zeros(len) }
+}
+
+fn of_step(step: &Step, first: bool, x: &[f64], old: Weights) -> Weights {
     let Some([weight, bias]) = step.tensors else { return Weights::None };
+    // The two large ones of a step; its bias is small.
+    let [old, old_backward] = match old {
+        Weights::Conv { forward, backward, .. } => [forward, backward],
+        Weights::Dense { weights, .. } => [weights, Memory::zeros(0)],
+        Weights::Norm { .. } | Weights::None => [Memory::zeros(0), Memory::zeros(0)],
+    };
     let (weight, bias) = (&x[weight..], padded(&x[bias..bias + step.output.channels]));
     let (inputs, outputs) = (step.input.channels, step.output.channels);
     match &step.op {
         Op::Winograd { geometry, places } => {
-            let forward = winograd_forward(geometry, weight, inputs, outputs);
+            let forward = winograd_forward(geometry, weight, inputs, outputs, old);
             let backward = match places.is_some() {
-                true => sparse(geometry, weight, inputs, outputs),
-                false => winograd_backward(geometry, weight, inputs, outputs),
+                true => sparse(geometry, weight, inputs, outputs, old_backward),
+                false => winograd_backward(geometry, weight, inputs, outputs, old_backward),
             };
             Weights::Conv { forward, backward, bias }
         }
@@ -62,7 +76,7 @@ fn of_step(step: &Step, first: bool, x: &[f64]) -> Weights {
             Weights::Conv { forward, backward, bias }
         }
         Op::Dense { width, outputs } => {
-            let mut weights = Memory::zeros(width * outputs);
+            let mut weights = reuse(old, width * outputs);
             let columns = columns(&Image { offset: 0, ..step.input });
             let inputs = step.input.channels * step.input.height * step.input.width;
             for (row, from) in weights.chunks_exact_mut(*width).zip(weight.chunks_exact(inputs)) {
@@ -103,8 +117,8 @@ fn channels(block: usize, count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Transformed weights of a convolution.
-fn winograd_forward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> Memory {
-    let mut forward = Memory::zeros(g.weights());
+fn winograd_forward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize, old: Memory) -> Memory {
+    let mut forward = reuse(old, g.weights());
     let lanes = |block: usize, i: usize| {
         let mut lanes = [[0.0; LANES]; TAPS];
         for k in channels(block, outputs).filter(|_| i < inputs) {
@@ -118,8 +132,8 @@ fn winograd_forward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize)
 }
 
 /// Transformed weights of the convolution that takes the outputs' gradient to the inputs'.
-fn winograd_backward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> Memory {
-    let mut backward = Memory::zeros(g.weights());
+fn winograd_backward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize, old: Memory) -> Memory {
+    let mut backward = reuse(old, g.weights());
     let turned = Geometry { inputs: g.outputs, outputs: g.inputs, ..*g };
     let lanes = |block: usize, o: usize| {
         let mut lanes = [[0.0; LANES]; TAPS];
@@ -134,8 +148,8 @@ fn winograd_backward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize
 }
 
 /// Weights as `[input block][output][tap][16]`.
-fn sparse(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize) -> Memory {
-    let mut memory = Memory::zeros(g.gradient());
+fn sparse(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize, old: Memory) -> Memory {
+    let mut memory = reuse(old, g.gradient());
     for (n, taps) in memory.chunks_exact_mut(TAPS * LANES).enumerate() {
         let (block, o) = (n / (g.outputs * LANES), n % (g.outputs * LANES));
         for k in channels(block, inputs).filter(|_| o < outputs) {

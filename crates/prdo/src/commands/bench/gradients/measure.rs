@@ -33,7 +33,7 @@ pub struct Measured {
     /// The difference query with noise, on all threads.
     pub private: Series,
     /// Seconds to charge, draw and add the noise of one round.
-    pub noise: f64,
+    pub noise: [f64; 2],
     /// Megabytes that the process had at most beyond what it had before the records were made.
     pub memory: Option<f64>,
     /// Megabytes of records.
@@ -168,20 +168,23 @@ fn noise(
     subject: &Subject,
     pools: &[ThreadPool; 2],
     clock: &mut Clock,
-) -> Result<(Series, f64), Failure> {
+) -> Result<(Series, [f64; 2]), Failure> {
     let mut gate = subject.private(setting.level, setting.batch)?;
     let mut silent = subject.open(setting.level, 0)?;
     let mut noised = subject.private(setting.level, 0)?;
-    let (mut private, mut without, mut with) = (Series::default(), Series::default(), Series::default());
+    let mut private = Series::default();
+    let (mut without, mut with) = (<[Series; 2]>::default(), <[Series; 2]>::default());
     clock.repeat(SHARES[1] * setting.seconds, || {
         private.push(pools[1].install(|| gate.difference())?);
         for _ in 0..LEAST {
-            without.push(pools[0].install(|| silent.difference())?);
-            with.push(pools[0].install(|| noised.difference())?);
+            for (which, pool) in pools.iter().enumerate() {
+                without[which].push(pool.install(|| silent.difference())?);
+                with[which].push(pool.install(|| noised.difference())?);
+            }
         }
         Ok(())
     })?;
-    Ok((private, (with.best() - without.best()).max(1e-9)))
+    Ok((private, [0, 1].map(|k| (with[k].best() - without[k].best()).max(1e-9))))
 }
 
 fn one_level(

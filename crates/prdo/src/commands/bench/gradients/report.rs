@@ -26,9 +26,9 @@ fn speeds(setting: &Setting, found: &Measured, series: &[Series; 2], gradients: 
     [0, 1].map(|k| speed(found, &series[k], setting.batch, gradients, found.peak[k]))
 }
 
-/// The noise's share of a difference round with it, on one thread and on all; one thread draws it either way.
+/// The noise's share of a difference round with it, on one thread and on all.
 fn noise_shares(found: &Measured) -> [f64; 2] {
-    [0, 1].map(|k| found.noise / (found.noise + found.difference[k].best()))
+    [0, 1].map(|k| found.noise[k] / (found.noise[k] + found.difference[k].best()))
 }
 
 fn products_per_second(found: &Measured) -> f64 {
@@ -77,7 +77,12 @@ pub fn json(setting: &Setting, found: &Measured) -> Json {
         "data_mb": found.data,
         "fma_peak_gflops_one_thread": found.peak[0],
         "difference_with_noise": one(&private),
-        "noise": {"seconds": found.noise, "share_one_thread": shares[0], "share": shares[1]},
+        "noise": {
+            "seconds": found.noise[0],
+            "seconds_all_threads": found.noise[1],
+            "share_one_thread": shares[0],
+            "share": shares[1],
+        },
         "model": setting.model,
         "parameters": found.parameters,
         "flops": found.flops,
@@ -105,9 +110,9 @@ pub fn print(setting: &Setting, found: &Measured) {
     print_rounds(setting, found);
     say("");
     let [single, all] = noise_shares(found).map(|share| 100.0 * share);
-    let noise = 1e3 * found.noise;
+    let [ms, ms_all] = found.noise.map(|seconds| 1e3 * seconds);
     say(&format!(
-        "noise: {noise:.2} ms, {single:.1} % of a difference round on one thread, {all:.1} % on all"
+        "noise: {ms:.2} ms, {single:.1} % of a difference round, on one thread; {ms_all:.2} ms, {all:.1} % on all"
     ));
     if let Some(memory) = found.memory {
         say(&format!("memory: {memory:.0} MB at most, {:.1} MB of them records", found.data));
