@@ -55,6 +55,9 @@ impl Directory {
     /// # Errors
     /// Another process has it, a name that is not a plain one, or the operating system's.
     pub fn of_file(path: &Path) -> Result<(Self, String), DirectoryError> {
+        // One file has one lock, whatever name it is called by.
+        let resolved = std::fs::canonicalize(path);
+        let path = resolved.as_deref().unwrap_or(path);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         check_name(&name)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

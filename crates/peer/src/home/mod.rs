@@ -185,6 +185,15 @@ impl Home {
             outgoing.extend(home.find(Kind::Outgoing, slot, KEPT, check::payload, &mut damaged)?);
         }
         outgoing.sort_by_key(|found| found.header.sequence);
+        // What a killed process left may be in the machine's memory only: it is about to be relied upon.
+        for (kind, sequence, slots) in states
+            .iter()
+            .map(|found| (Kind::State, found.header.sequence, STATES))
+            .chain(outgoing.iter().map(|found| (Kind::Outgoing, found.header.sequence, KEPT)))
+            .collect::<Vec<_>>()
+        {
+            home.make_durable(&file(kind, sequence % slots))?;
+        }
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
         home.check(state.as_ref(), &outgoing)?;
 
@@ -263,6 +272,11 @@ impl Home {
         let excess = self.outgoing.len().saturating_sub(KEPT as usize);
         self.outgoing.drain(..excess);
         Ok(())
+    }
+
+    fn make_durable(&mut self, file: &str) -> Result<(), HomeError> {
+        let length = self.disk.read(file)?.map_or(0, |bytes| bytes.len() as u64);
+        Ok(self.disk.truncate(file, length)?)
     }
 
     fn header(

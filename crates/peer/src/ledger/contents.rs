@@ -68,6 +68,10 @@ impl Contents {
         let mut contents = Self::default();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let Some(whole) = line.strip_suffix(b"\n") else {
+                // A file that is no ledger at all is not a torn one, and is not overwritten.
+                if contents.is_empty() && !line::may_begin(line) {
+                    return Err(BadLine { line: 1, what: "the file is not a ledger".into() });
+                }
                 contents.torn = line.len() as u64;
                 break;
             };

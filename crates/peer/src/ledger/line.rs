@@ -18,6 +18,12 @@ const END: &str = "\"}";
 /// Longer lines are refused before they are parsed.
 const LONGEST: usize = 4096;
 
+/// Whether bytes can be the beginning of a ledger's first line.
+pub(super) fn may_begin(bytes: &[u8]) -> bool {
+    const FIRST: &[u8] = br#"{"kind":"open","#;
+    bytes.iter().zip(FIRST).all(|(byte, first)| byte == first)
+}
+
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]

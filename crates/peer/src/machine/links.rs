@@ -86,6 +86,13 @@ impl Neighbour {
         last
     }
 
+    /// A hello that came while this node was busy is not late.
+    pub(super) fn bear_with(&mut self, now: Millis) {
+        if let Link::Up { since, greeted: false } = &mut self.link {
+            *since = now;
+        }
+    }
+
     /// Whether it has said hello to this process.
     pub(super) fn is_known(&self) -> bool {
         self.known
@@ -203,6 +210,10 @@ impl Machine {
 
     /// A neighbour says where it is. What it says of this node is compared with what this node kept.
     fn hello(&mut self, at: usize, exchange: u64, hello: &Hello) {
+        let exchanges = self.place.exchanges();
+        if [hello.sent, hello.received].into_iter().flatten().any(|mark| mark.exchange >= exchanges) {
+            return self.refuse(at, &format!("you speak of an exchange beyond the run's {exchanges}"));
+        }
         if !self.agrees_about_us(at, hello.received) || !self.agrees_about_itself(at, hello.sent) {
             return;
         }
@@ -230,7 +241,7 @@ impl Machine {
     fn agrees_about_us(&mut self, at: usize, received: Option<Mark>) -> bool {
         let n = &self.neighbours[at];
         let (peer, known) = (self.name(n.peer()), n.known);
-        let next = received.map_or(0, |mark| mark.exchange + 1);
+        let next = received.map_or(0, |mark| mark.exchange.saturating_add(1));
         let oldest = self.outgoing.front().map(|kept| kept.mark.exchange);
         let newest = self.outgoing.back().map(|kept| kept.mark.exchange);
         let beyond = received.filter(|mark| newest.is_none_or(|newest| mark.exchange > newest));
@@ -346,11 +357,11 @@ impl Machine {
                 let unconfirmed = self.unconfirmed();
                 self.end(Ok(Ended::Finished { unconfirmed }));
             }
-            Phase::Meeting if since >= self.patience.give_up => {
+            Phase::Meeting if since >= self.patience.give_up && self.outgoing.is_empty() => {
                 let (peers, seconds) = (self.missing(), since / 1000);
                 self.end(Err(PeerError::NotMet { peers, seconds }));
             }
-            Phase::Exchanging if since >= self.patience.give_up => {
+            Phase::Meeting | Phase::Exchanging if since >= self.patience.give_up => {
                 let (peers, seconds) = (self.missing(), since / 1000);
                 self.end(Err(PeerError::GaveUp { peers, seconds }));
             }

@@ -130,6 +130,8 @@ pub struct Machine {
     still_since: Millis,
     /// When to say again whom it waits for, and after how long then.
     say_at: Millis,
+    /// The gate has worked since the last event, for nobody knows how long: patience begins with the next one.
+    has_worked: bool,
     effects: Vec<Effect>,
 }
 
@@ -138,6 +140,10 @@ impl Machine {
     pub fn handle(&mut self, now: Millis, event: Event) -> Vec<Effect> {
         // A clock that jumps back is taken to stand still.
         self.now = self.now.max(now);
+        if std::mem::take(&mut self.has_worked) {
+            self.progress();
+            self.neighbours.iter_mut().for_each(|n| n.bear_with(self.now));
+        }
         if self.phase != Phase::Over {
             match event {
                 Event::Start => self.start(),
@@ -168,9 +174,9 @@ impl Machine {
         self.node.model().as_slice()
     }
 
-    /// Whether it waits for its neighbours' first hello, and has asked for nothing yet.
+    /// Whether nothing of the run has been asked of the gate yet: it waits for its neighbours' first hello.
     pub fn is_meeting(&self) -> bool {
-        matches!(self.phase, Phase::New | Phase::Meeting)
+        matches!(self.phase, Phase::New | Phase::Meeting) && self.outgoing.is_empty()
     }
 
     /// Whether it is at its end.

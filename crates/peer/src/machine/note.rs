@@ -124,7 +124,8 @@ pub enum PeerError {
     /// A neighbour has something of this node's that this node knows nothing of.
     #[error(
         "{peer} already has exchange {theirs} of this node, but this node's own records end at {ours}: its folder or ledger \
-         was put back to an older copy. Going on would release the same rounds twice. Restore the newest copy"
+         was put back to an older copy (or {peer} does not speak the truth). Going on would release the same rounds twice. \
+         Restore the newest copy"
     )]
     RolledBack {
         /// Who knows it.

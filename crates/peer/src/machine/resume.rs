@@ -77,6 +77,7 @@ impl Machine {
             now: 0,
             still_since: 0,
             say_at: 0,
+            has_worked: false,
             effects: Vec::new(),
             place,
         };

@@ -20,7 +20,9 @@ impl Machine {
         match &self.own {
             _ if self.round >= self.place.rounds => self.linger(),
             Some(_) => self.exchange_on(),
-            None if self.patience.meet_first && self.outgoing.is_empty() => {
+            // Nothing is drawn before all neighbours agree about what was sent so far: they are the only ones who notice that
+            // folder and ledger were put back to an older copy together.
+            None if self.patience.meet_first => {
                 self.phase = Phase::Meeting;
                 self.ask_if_met();
             }
@@ -45,6 +47,7 @@ impl Machine {
         if self.phase != Phase::Asking {
             return self.end(Err(PeerError::Unasked));
         }
+        self.has_worked = true;
         let mut kept = Vec::new();
         answer.save(&mut kept);
         let message = self.node.adapt(answer);

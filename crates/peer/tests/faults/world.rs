@@ -626,7 +626,7 @@ pub fn open(problem: &Problem, node: usize, disk: &MemoryDisk, background: bool)
     gate.restore(resume.rounds, &resume.history).map_err(|e| text(&e))?;
     let setup = Setup {
         place: problem.place(node),
-        patience: Patience::default(),
+        patience: Patience { meet_first: true, ..Patience::default() },
         node: problem.method.start(&problem.start(), &problem.settings).map_err(|e| text(&e))?,
         gate: Box::new(gate),
         home,

@@ -105,6 +105,9 @@ pub struct RunArgs {
     /// The folder of the run that this one goes on from, for an agreement that continues another.
     #[arg(long, value_name = "OLD_HOME")]
     pub from: Option<PathBuf>,
+    /// For an agreement that continues another: these records were not in that run, and start from the public start.
+    #[arg(long, conflicts_with = "from")]
+    pub new_member: bool,
     /// Public test data: the model's accuracy on it is shown here and told nobody.
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,

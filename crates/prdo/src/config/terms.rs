@@ -111,6 +111,10 @@ fn check_against(agreement: &Agreement, document: &Document, planned: &Planned) 
             return Err(ConfigError::anywhere(message));
         }
     }
+    if terms.continues.is_none() && recipe.earlier.len() > 0 {
+        let message = "privacy.earlier is for agreements that continue another: members' ledgers know of no earlier release";
+        return Err(document.error("privacy.earlier", message));
+    }
     let (said, meant) = (document.float("resolved.epsilon"), planned.guarantee.epsilon);
     match said {
         Some(said) if meant > said * (1.0 + 1e-6) => {

@@ -74,13 +74,26 @@ impl Account {
             Some(ledger) => (Some(ledger.budget().epsilon()), ledger.budget().delta()),
             None => (None, agreed.delta),
         };
-        let promised = seat.document.float("resolved.budget").unwrap_or(agreed.epsilon).max(agreed.epsilon);
+        // A new ledger allows what was agreed and no more: the round number that the noise was made for, if it is that.
+        let round = seat.document.float("resolved.budget").filter(|budget| *budget <= 1.001 * agreed.epsilon);
+        let promised = round.unwrap_or(agreed.epsilon).max(agreed.epsilon);
+        if let (Some(asked), Some(allowed)) = (purse.raise, allowed)
+            && asked <= allowed
+        {
+            return Err(NodeError::NotRaised { ledger: path.display().to_string(), asked, allowed });
+        }
         let asked = purse.raise.or(purse.budget).or(allowed).unwrap_or(promised);
         let raise = allowed.is_some_and(|allowed| asked > allowed);
         if let (None, true, Some(allowed)) = (purse.raise, raise, allowed) {
             return Err(NodeError::Raise { ledger: path.display().to_string(), asked, allowed });
         }
         Ok(Self { path, ledger, budget: Target::new(asked, delta)?, raise })
+    }
+
+    /// Whether a run under this agreement is in the ledger.
+    pub fn knows(&self, agreement: &Hash) -> bool {
+        let runs = |ledger: &LedgerFile| ledger.contents().runs().iter().any(|run| run.agreement == *agreement);
+        self.ledger.as_ref().is_some_and(runs)
     }
 
     /// What the run will cost.

@@ -80,6 +80,38 @@ pub enum NodeError {
         /// ε allowed.
         allowed: f64,
     },
+    /// A budget that would not be raised.
+    #[error("--raise-budget {asked} does not raise it: {ledger} already allows ε = {allowed}")]
+    NotRaised {
+        /// The ledger's file.
+        ledger: String,
+        /// ε asked for.
+        asked: f64,
+        /// ε allowed.
+        allowed: f64,
+    },
+    /// A folder in use with another ledger.
+    #[error(
+        "--home {home} holds rounds of this run that the ledger {ledger} knows nothing of: --ledger FILE names the one that \
+         was used. Nothing was written"
+    )]
+    LedgerOfHome {
+        /// The ledger's file.
+        ledger: String,
+        /// The run's folder.
+        home: String,
+    },
+    /// A run that goes on, with a ledger that does not know what it goes on from.
+    #[error(
+        "the agreement goes on from {agreement}, of which the ledger {ledger} knows nothing: --ledger FILE names the one that \
+         was used then; a member whose records were not in that run says --new-member. Nothing was written"
+    )]
+    LedgerOfOld {
+        /// The ledger's file.
+        ledger: String,
+        /// The hash of the agreement before.
+        agreement: String,
+    },
     /// The ledger.
     #[error(transparent)]
     Ledger(#[from] LedgerFileError),

@@ -106,11 +106,13 @@ impl Ready {
         secret: Secret,
         patience: Patience,
         from: Option<&Path>,
+        newcomer: bool,
     ) -> Result<(Begun, Seat), NodeError> {
         let Self { seat, own, account, accountant, home, .. } = self;
         let home = home.ok_or_else(|| NodeError::Foreign { folder: "(none)".into() })?;
         let (run, hash, number) = (seat.agreement.terms().run, *seat.agreement.hash(), seat.number as u32);
         let budget = account.budget;
+        check_ledger(&seat, &account, &home, newcomer)?;
         let ledger = account.open(&own.digest)?;
         let ledger = Arc::new(Mutex::new(ledger));
         let name = &seat.agreement.terms().name;
@@ -219,6 +221,22 @@ fn keep_agreement(home: &Directory, agreement: &Agreement) -> Result<(), NodeErr
     }
     crate::output::write_atomically(&path, text.as_bytes())
         .map_err(|error| DiskError { file: path.display().to_string(), problem: error.to_string() }.into())
+}
+
+/// Refuses a ledger that does not know what it should, before anything is written to it: it is not the one of these
+/// records, or was lost.
+fn check_ledger(seat: &Seat, account: &Account, home: &Directory, newcomer: bool) -> Result<(), NodeError> {
+    let (ledger, home) = (account.path.display().to_string(), home.path());
+    let kept = std::fs::read_dir(home.join(KEPT)).is_ok_and(|mut files| files.next().is_some());
+    if kept && !account.knows(seat.agreement.hash()) {
+        return Err(NodeError::LedgerOfHome { ledger, home: home.display().to_string() });
+    }
+    match seat.agreement.terms().continues {
+        Some(old) if !newcomer && !account.knows(&old) => {
+            Err(NodeError::LedgerOfOld { ledger, agreement: hex(&old) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where the node starts: at the public start, or at its own model of the run that this one goes on from.

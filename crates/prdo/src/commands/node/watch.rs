@@ -86,6 +86,8 @@ pub struct Watcher {
     began: (u32, Instant),
     status_at: Option<Instant>,
     slow_at: Option<Instant>,
+    stranger_at: Option<Instant>,
+    strangers: u64,
     measured_at: Option<Instant>,
     /// Whether the gate was asked in this run.
     released: bool,
@@ -119,6 +121,8 @@ impl Watcher {
             began: (rounds_done, Instant::now()),
             status_at: None,
             slow_at: None,
+            stranger_at: None,
+            strangers: 0,
             measured_at: None,
             released: rounds_done > 0,
             conflict: None,
@@ -277,6 +281,16 @@ impl Watcher {
         format!("ε {:.3} of {}{accuracy}  {}", now.spent, now.budget, neighbours.join(", "))
     }
 
+    /// Anybody can knock with any number of keys: they are counted, and one is named now and then.
+    fn stranger(&mut self, who: &str, why: &str) {
+        self.strangers += 1;
+        if Self::due(&mut self.stranger_at, SLOW_EVERY) {
+            let count = self.strangers;
+            self.log.add(Level::Warning, "stranger", json!({ "key": who, "why": why, "turned_away": count }));
+            self.progress.line(&format!("refused {who}, who is no neighbour: {why} ({count} turned away so far)"));
+        }
+    }
+
     fn due(at: &mut Option<Instant>, every: Duration) -> bool {
         let due = at.is_none_or(|at| at.elapsed() >= every);
         if due {
@@ -315,6 +329,9 @@ impl Watch for Watcher {
     }
 
     fn refused(&mut self, who: &str, why: &str) {
+        if !self.fixed.names.iter().any(|name| name == who) {
+            return self.stranger(who, why);
+        }
         self.log.add(Level::Warning, "refused", json!({ "peer": who, "why": why }));
         if self.why.insert(who.to_string(), why.to_string()).as_deref() != Some(why) {
             self.progress.line(&format!("refused {who}: {why}"));
