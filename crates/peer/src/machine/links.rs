@@ -230,7 +230,7 @@ impl Machine {
     fn agrees_about_us(&mut self, at: usize, received: Option<Mark>) -> bool {
         let n = &self.neighbours[at];
         let (peer, known) = (self.name(n.peer()), n.known);
-        let next = received.map_or(0, |mark| mark.exchange + 1);
+        let next = received.map_or(0, |mark| mark.exchange.saturating_add(1));
         let oldest = self.outgoing.front().map(|kept| kept.mark.exchange);
         let newest = self.outgoing.back().map(|kept| kept.mark.exchange);
         let beyond = received.filter(|mark| newest.is_none_or(|newest| mark.exchange > newest));
