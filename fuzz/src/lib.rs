@@ -1,5 +1,9 @@
 //! What fuzz targets and their seeds share.
 
+pub mod agreed;
+pub mod node;
+pub mod run;
+
 use prdo_peer::wire::{Expected, Frame, Header, Hello, Kind, Mark};
 
 /// What the receiver expects of its neighbour.
@@ -45,9 +49,9 @@ pub fn reverse() -> Expected {
 pub fn hellos() -> Vec<Hello> {
     let mark = |exchange| Some(Mark { exchange, hash: [3; 32] });
     vec![
-        Hello { sent: None, received: None },
-        Hello { sent: mark(0), received: None },
-        Hello { sent: None, received: mark(u64::MAX) },
-        Hello { sent: mark(4), received: mark(3) },
+        Hello::default(),
+        Hello { sent: mark(0), ..Hello::default() },
+        Hello { received: mark(u64::MAX), question: true, ..Hello::default() },
+        Hello { sent: mark(4), received: mark(3), question: false },
     ]
 }

@@ -212,6 +212,14 @@ fn a_neighbour_that_knows_more_than_we_do_stops_us() {
         m.handle(2, hello(0, 1, Hello { sent: Some(known), received: Some(known), question: false }));
     assert!(matches!(ending(&effects), Some(Err(PeerError::RolledBack { peer, .. })) if peer == "north"));
 
+    // However far ahead.
+    let known = Mark { exchange: u64::MAX, hash: [9; 32] };
+    let mut m = machine(&Saved::default());
+    m.handle(0, Event::Start);
+    let effects = m.handle(1, hello(0, 1, Hello { sent: None, received: Some(known), question: false }));
+    assert!(matches!(ending(&effects), Some(Err(PeerError::RolledBack { theirs: u64::MAX, .. }))));
+    let known = Mark { exchange: 0, hash: [9; 32] };
+
     // Other bytes than ours: a fork.
     let (mut m, _) = connected();
     m.handle(9, Event::Down(2, "gone".into()));
@@ -279,6 +287,8 @@ fn saved_states_that_do_not_belong_together_are_refused() {
     assert!(with(StateRecord { round: 4, ..state.clone() }, vec![at(3)]).unwrap().contains("the run has 3"));
     assert!(with(state.clone(), vec![]).unwrap().contains("does not belong"));
     assert!(with(state.clone(), vec![at(2)]).unwrap().contains("does not belong"));
+    assert!(with(state.clone(), vec![at(u64::MAX)]).unwrap().contains("does not belong"));
+    assert!(with(state.clone(), vec![at(u64::MAX), at(0)]).unwrap().contains("does not belong"));
     assert!(with(state.clone(), vec![at(0), at(1)]).unwrap().contains("without its answer"));
     assert!(with(StateRecord { received: vec![], ..state.clone() }, vec![at(0)]).unwrap().contains("north"));
     let mut long = state.clone();

@@ -8,6 +8,9 @@ use prdo_accounting::{AccountingError, Event, History};
 use prdo_privacy::{DecodeError, Diagnostics, GateError, Model, Protection, Released};
 
 const MAGIC: &[u8; 8] = b"PRDOCKP1";
+/// No run gets further than this; adding to it cannot overflow.
+const MOST_ROUNDS: u32 = u32::MAX / 2;
+const MOST_COUNTED: u64 = u64::MAX / 2;
 
 /// A checkpoint that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,8 +102,9 @@ fn counters(totals: &Totals) -> [u64; 10] {
 }
 
 fn read_totals(rest: &mut &[u8]) -> Result<Totals, CheckpointError> {
-    let mut next = || number(rest);
-    let round = u32::try_from(next()?).map_err(|_| CheckpointError::Damaged)?;
+    let mut next = || count(rest);
+    let round = next()?.try_into().ok().filter(|round| *round <= MOST_ROUNDS);
+    let round = round.ok_or(CheckpointError::Damaged)?;
     let (bytes_sent, gradient_evaluations, non_finite) = (next()?, next()?, next()?);
     let recent = Diagnostics {
         records: next()?,
@@ -134,6 +138,12 @@ fn read_previous(rest: &mut &[u8], nodes: usize, d: usize) -> Result<Option<Vec<
     }
 }
 
+/// A number that a run can go on counting from.
+fn count(rest: &mut &[u8]) -> Result<u64, CheckpointError> {
+    let count = number(rest)?;
+    if count <= MOST_COUNTED { Ok(count) } else { Err(CheckpointError::Damaged) }
+}
+
 fn number(rest: &mut &[u8]) -> Result<u64, CheckpointError> {
     let bytes: [u8; 8] = take(rest, 8)?.try_into().map_err(|_| CheckpointError::Damaged)?;
     Ok(u64::from_le_bytes(bytes))
@@ -143,4 +153,27 @@ fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], CheckpointErr
     let (head, tail) = rest.split_at_checked(count).ok_or(CheckpointError::Damaged)?;
     *rest = tail;
     Ok(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_cannot_be_gone_on_from_are_refused() {
+        let read = |at: usize, value: u64| {
+            let mut counters = [1u64; 10];
+            counters[at] = value;
+            let bytes: Vec<u8> = counters.iter().flat_map(|c| c.to_le_bytes()).collect();
+            read_totals(&mut &bytes[..]).map(|totals| totals.round)
+        };
+        assert_eq!(read(0, 7), Ok(7));
+        for round in [u64::from(u32::MAX), u64::from(MOST_ROUNDS) + 1, u64::MAX] {
+            assert_eq!(read(0, round), Err(CheckpointError::Damaged));
+        }
+        for at in 1..10 {
+            assert_eq!(read(at, MOST_COUNTED), Ok(1));
+            assert_eq!(read(at, u64::MAX), Err(CheckpointError::Damaged), "{at}");
+        }
+    }
 }

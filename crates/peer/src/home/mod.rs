@@ -217,7 +217,9 @@ impl Home {
             let what = format!("a state before round {} is out of turn", state.round);
             return Err(HomeError::Order(format!("{what}: {least} to {reached} are allowed")));
         }
-        let sequence = self.state.map_or(0, |(sequence, _)| sequence + 1);
+        let sequence = self.state.map_or(Some(0), |(sequence, _)| sequence.checked_add(1));
+        let full = || HomeError::Order(format!("no state can be kept after number {}", u64::MAX));
+        let sequence = sequence.ok_or_else(full)?;
         let mut marks = Vec::with_capacity(44 * state.received.len());
         for (peer, mark) in &state.received {
             marks.extend(peer.to_le_bytes());
@@ -238,7 +240,7 @@ impl Home {
     /// Another payload for an exchange, one out of turn, an answer that was not charged, or the disk's.
     pub fn keep_outgoing(&mut self, outgoing: &Outgoing) -> Result<(), HomeError> {
         let exchange = outgoing.exchange;
-        let next = self.outgoing.back().map_or(0, |last| last.exchange + 1);
+        let next = self.outgoing.back().map_or(0, |last| last.exchange.saturating_add(1));
         let parts = [outgoing.answer.as_deref().unwrap_or_default(), &outgoing.payload];
         if let Some(kept) = self.outgoing.iter().find(|kept| kept.exchange == exchange) {
             let same = kept.hash == *blake3::hash(&outgoing.payload).as_bytes();

@@ -416,3 +416,31 @@ proptest! {
         prop_assert!(disks.start(1).is_ok());
     }
 }
+
+/// Writes a record as this module would, with a number that no run reaches.
+fn forge(disks: &Disks, kind: Kind, slot: u64, sequence: u64) {
+    let name = file(kind, slot);
+    let bytes = disks.home.files().remove(&name).unwrap();
+    let (header, parts) = record::parse(&bytes).unwrap();
+    let header = Header { sequence, ..header };
+    let bytes = [&header.encode()[..], parts[0], parts[1], &header.seal()].concat();
+    disks.home.put(&name, bytes);
+}
+
+#[test]
+fn the_highest_numbers_are_not_counted_on_from() {
+    let disks = Disks::new();
+    went(&disks, 1, 2);
+    forge(&disks, Kind::State, 1, u64::MAX);
+    let mut node = disks.start(1).unwrap();
+    let state = node.saved.state.clone().unwrap();
+    assert!(matches!(node.home.keep_state(&state), Err(HomeError::Order(_))));
+
+    // The fourth payload of a method with two exchanges a round has no answer: the ledger does not know it.
+    let disks = Disks::new();
+    went(&disks, 2, 2);
+    forge(&disks, Kind::Outgoing, 3, u64::MAX);
+    let mut node = disks.start(2).unwrap();
+    let outgoing = Outgoing { exchange: 4, answer: None, payload: vec![0; 4].into() };
+    assert!(matches!(node.home.keep_outgoing(&outgoing), Err(HomeError::Order(_))));
+}

@@ -99,8 +99,9 @@ impl Machine {
     /// Takes over the payloads that were kept; the one of the current exchange is made again and compared.
     fn keep(&mut self, outgoing: &[Outgoing]) -> Result<(), ResumeError> {
         let (first, round) = (self.exchange, self.round);
-        let consecutive = outgoing.windows(2).all(|pair| pair[0].exchange + 1 == pair[1].exchange);
-        let last = outgoing.last().map_or(first, |kept| kept.exchange + 1);
+        let follows = |pair: &[Outgoing]| pair[0].exchange.checked_add(1) == Some(pair[1].exchange);
+        let consecutive = outgoing.windows(2).all(follows);
+        let last = outgoing.last().map_or(first, |kept| kept.exchange.saturating_add(1));
         let belongs = last >= first && last <= first + u64::from(self.place.exchanges_per_round);
         if !(consecutive && belongs) || (outgoing.is_empty() && first > 0) {
             let found: Vec<_> = outgoing.iter().map(|kept| kept.exchange.to_string()).collect();
