@@ -7,10 +7,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// Where each member takes what is sent to it.
+type Doors = BTreeMap<usize, Sender<(usize, Parcel)>>;
+
 /// Where the nodes of one process meet.
 #[derive(Clone, Debug, Default)]
 pub struct Hub {
-    members: Arc<Mutex<BTreeMap<usize, Sender<(usize, Parcel)>>>>,
+    members: Arc<Mutex<Doors>>,
 }
 
 /// What one node hands to another.

@@ -178,7 +178,7 @@ fn stand_in(member: usize) {
 /// One in twenty is lost, the others take 50 ms.
 fn put(line: &Line, dice: &mut u64, bytes: &[u8], by: &Arc<UdpSocket>, to: SocketAddr) {
     *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    if (*dice >> 33) % 20 != 0 {
+    if !(*dice >> 33).is_multiple_of(20) {
         let arrives = Instant::now() + Duration::from_millis(50);
         line.lock().unwrap().push((arrives, bytes.to_vec(), Arc::clone(by), to));
     }
