@@ -155,6 +155,11 @@ impl Disk for MemoryDisk {
     }
 
     fn truncate(&mut self, name: &str, length: u64) -> Result<(), DiskError> {
+        // What is here is durable, and making it so again changes nothing: not counted.
+        let same = |file: Vec<u8>| file.len() as u64 == length;
+        if self.read(name)?.is_some_and(same) {
+            return Ok(());
+        }
         self.write(name, |files, keep| {
             if let Some(file) = files.files.get_mut(name).filter(|_| keep > 0) {
                 file.truncate(usize::try_from(length).unwrap_or(file.len()));

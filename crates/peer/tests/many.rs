@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "faults/problem.rs"]
+#[allow(dead_code)]
 mod problem;
 #[path = "faults/world.rs"]
 #[allow(dead_code)]

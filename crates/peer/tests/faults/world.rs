@@ -420,7 +420,7 @@ impl World {
         let process = &mut self.processes[node];
         process.session = None;
         let explained = match &error {
-            SessionError::Peer(PeerError::GaveUp { .. }) => true,
+            SessionError::Peer(PeerError::GaveUp { .. } | PeerError::NotMet { .. }) => true,
             SessionError::Home(_) | SessionError::Gate { .. } => process.disk.has_failed(),
             _ => false,
         };

@@ -92,7 +92,8 @@ impl Account {
 
     /// Whether a run under this agreement is in the ledger.
     pub fn knows(&self, agreement: &Hash) -> bool {
-        let runs = |ledger: &LedgerFile| ledger.contents().runs().iter().any(|run| run.agreement == *agreement);
+        let runs =
+            |ledger: &LedgerFile| ledger.contents().runs().iter().any(|run| run.agreement == *agreement);
         self.ledger.as_ref().is_some_and(runs)
     }
 

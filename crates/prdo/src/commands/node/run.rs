@@ -49,7 +49,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let sheet = Arc::new(Mutex::new(Sheet::default()));
     let _page = open_page(args.status, &sheet)?;
     let stop = Stop::listen()?;
-    let (begun, seat) = ready.begin(&identity, secret, patience(args), args.from.as_deref(), args.new_member)?;
+    let (begun, seat) =
+        ready.begin(&identity, secret, patience(args), args.from.as_deref(), args.new_member)?;
     if begun.rounds_done > 0 {
         tell(&format!("going on after round {}", begun.rounds_done));
     }

@@ -287,7 +287,8 @@ impl Watcher {
         if Self::due(&mut self.stranger_at, SLOW_EVERY) {
             let count = self.strangers;
             self.log.add(Level::Warning, "stranger", json!({ "key": who, "why": why, "turned_away": count }));
-            self.progress.line(&format!("refused {who}, who is no neighbour: {why} ({count} turned away so far)"));
+            self.progress
+                .line(&format!("refused {who}, who is no neighbour: {why} ({count} turned away so far)"));
         }
     }
 
