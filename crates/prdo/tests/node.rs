@@ -64,7 +64,7 @@ fn a_network_gives_the_simulators_bits_too() {
 
 #[test]
 fn killed_again_and_again_they_reach_the_same_bits() {
-    let trio = Trio::new("prdo", 60);
+    let trio = Trio::new("prdo", 500);
     let mut children: Vec<_> = NAMES.iter().map(|name| trio.start(name)).collect();
     let (mut state, mut kills) = (7_u64, 0);
     while kills < 9 && children.iter_mut().all(|child| child.try_wait().unwrap().is_none()) {

@@ -46,7 +46,7 @@ pub fn neighbour(member: usize, me: usize, at: Option<SocketAddr>, vector_bytes:
 /// Short times, so that tests are.
 pub fn limits() -> Limits {
     let ms = Duration::from_millis;
-    Limits { connect: ms(2000), grace: ms(700), silence: ms(1500), keep_alive: ms(300), ..Limits::lan() }
+    Limits { connect: ms(2000), grace: ms(700), silence: ms(4000), keep_alive: ms(300), ..Limits::lan() }
 }
 
 pub fn setup(member: usize, neighbours: Vec<Neighbour>) -> Setup {
