@@ -53,7 +53,7 @@ fn all(faults: &[Fault], usual_seeds: u64, fresh: bool, takes: impl Fn(u64) -> b
     };
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(&work);
+            scope.spawn(work);
         }
     });
     let failures = failures.into_inner().unwrap();

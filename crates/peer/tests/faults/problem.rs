@@ -51,7 +51,7 @@ impl Problem {
     pub fn numbered(number: u64) -> Self {
         let methods = [Method::Prdo, Method::Ed, Method::Mt, Method::Dsgd, Method::Edm];
         let method = methods[(number % 5) as usize];
-        let combine = if number % 2 == 0 { Combine::After } else { Combine::First };
+        let combine = if number.is_multiple_of(2) { Combine::After } else { Combine::First };
         let settings = Settings::new(0.3).gamma(0.4).beta(0.8).combine(combine);
         let nodes = 3 + (number / 5 % 3) as usize;
         let graph = match number / 15 % 3 {

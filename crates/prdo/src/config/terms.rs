@@ -111,7 +111,7 @@ fn check_against(agreement: &Agreement, document: &Document, planned: &Planned) 
             return Err(ConfigError::anywhere(message));
         }
     }
-    if terms.continues.is_none() && recipe.earlier.len() > 0 {
+    if terms.continues.is_none() && !recipe.earlier.is_empty() {
         let message = "privacy.earlier is for agreements that continue another: members' ledgers know of no earlier release";
         return Err(document.error("privacy.earlier", message));
     }
