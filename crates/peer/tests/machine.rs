@@ -238,6 +238,32 @@ fn a_neighbour_that_knows_more_than_we_do_stops_us() {
     assert!(ending(&effects).is_none() && refusals(&effects)[0].1.contains("never sent"));
 }
 
+/// Folder and ledger put back together: only neighbours can know, so all are heard before anything is drawn again.
+#[test]
+fn nothing_is_drawn_before_all_neighbours_agree_about_what_was_sent() {
+    let mut vectors = Vec::new();
+    (0..2).for_each(|_| released([0.0; D]).save(&mut vectors));
+    let mixed = Mark { exchange: 0, hash: [5; 32] };
+    let state = StateRecord { round: 1, vectors, received: vec![(0, mixed), (2, mixed)] };
+    let payload: Arc<[u8]> = vec![0; 8 * D].into();
+    let ours = Mark { exchange: 0, hash: *blake3::hash(&payload).as_bytes() };
+    let outgoing = vec![Outgoing { exchange: 0, answer: None, payload }];
+    let node = Method::Ed.start(&Start::zeros(D), &Settings::new(0.5)).unwrap();
+    let patience = Patience { meet_first: true, ..Patience::default() };
+    let saved = Saved { state: Some(state), outgoing, ..Saved::default() };
+    let mut m = Machine::new(place(), node, &saved, patience).unwrap();
+    let mut effects = m.handle(0, Event::Start);
+    effects.extend(m.handle(1, Event::Up(2)));
+    effects
+        .extend(m.handle(2, hello(2, 1, Hello { sent: Some(mixed), received: Some(ours), question: false })));
+    assert!(!effects.iter().any(|e| matches!(e, Effect::Ask { .. })), "{effects:?}");
+    m.handle(3, Event::Up(0));
+    let later = Mark { exchange: 1, hash: [8; 32] };
+    let claim = Hello { sent: Some(mixed), received: Some(later), question: false };
+    let effects = m.handle(4, hello(0, 1, claim));
+    assert!(matches!(ending(&effects), Some(Err(PeerError::RolledBack { theirs: 1, .. }))), "{effects:?}");
+}
+
 #[test]
 fn a_neighbour_that_knows_less_than_it_sent_is_refused() {
     let (mut m, _) = connected();

@@ -1,6 +1,6 @@
 //! The ledger file: everything that was ever charged to one set of records, in all runs on them.
 //!
-//! Text, one line a fact ([`line`]), append-only and hash-chained; [`contents`] says what may follow what. A charge is
+//! Text, one line a fact ([`line`](mod@line)), append-only and hash-chained; [`contents`] says what may follow what. A charge is
 //! a durable line before its noise is drawn; that its release is kept, and the hash of the payload it goes out with,
 //! is another before its first byte is sent. So after a crash the last lines tell which of the two has happened:
 //!

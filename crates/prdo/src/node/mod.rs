@@ -4,7 +4,7 @@
 //! * [`Seat`] is who this is in the agreement and what the agreement means;
 //! * [`records`] reads the member's own data and holds it against what was agreed on;
 //! * [`account`] is the ledger of these records: what they have cost, and whether the run fits the budget;
-//! * [`prepare`](prepare::prepare) takes the folders, seals the records and gives the session's setup;
+//! * [`prepare`] takes the folders, seals the records and gives the session's setup;
 //! * [`journal`] is what is written for people: the log and the status.
 //!
 //! What never happens here: a release (the gate's), a message (the session's), a change of anybody's files before
