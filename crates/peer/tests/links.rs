@@ -177,7 +177,7 @@ fn whoever_does_not_take_frames_is_not_sent_more() {
     assert_eq!(expect_down(&mut zero, 1), "enough");
     let start = Instant::now();
     zero.close(Duration::from_secs(20));
-    assert!(start.elapsed() < Duration::from_secs(9), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn silence_is_noticed() {
     zero.dial(1);
     let why = expect_down(&mut zero, 1);
     assert!(why.contains(&at.to_string()), "{why}");
-    assert!(start.elapsed() < Duration::from_secs(9), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     assert_eq!(zero.next(SOME), None);
     zero.dial(1);
     zero.hang_up(1, "never mind");
