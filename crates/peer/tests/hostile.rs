@@ -28,6 +28,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 struct Scene {
     at: SocketAddr,
     stop: Arc<AtomicBool>,
+    over: Arc<AtomicBool>,
     exchanged: Arc<AtomicU64>,
     victim: JoinHandle<Seen>,
     honest: JoinHandle<()>,
@@ -54,7 +55,9 @@ impl Scene {
         expect_up(&mut honest, 1);
         let (stop, exchanged) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (halt, count) = (Arc::clone(&stop), Arc::clone(&exchanged));
-        let victim = std::thread::spawn(move || serve(&mut victim, &halt, &count));
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&over);
+        let victim = std::thread::spawn(move || serve(&mut victim, &halt, &ended, &count));
         let halt = Arc::clone(&stop);
         let honest = std::thread::spawn(move || {
             while !halt.load(SeqCst) {
@@ -64,22 +67,24 @@ impl Scene {
             }
             honest.close(Duration::from_secs(1));
         });
-        Self { at, stop, exchanged, victim, honest, _alone: alone }
+        Self { at, stop, over, exchanged, victim, honest, _alone: alone }
     }
 
     fn end(self) -> Seen {
         std::thread::sleep(Duration::from_millis(200));
         self.stop.store(true, SeqCst);
+        // The victim answers until the honest neighbour has its last answer.
         self.honest.join().unwrap();
+        self.over.store(true, SeqCst);
         self.victim.join().unwrap()
     }
 }
 
 /// Answers the honest neighbour, and writes down what is reported of the other.
-fn serve(links: &mut Links, stop: &AtomicBool, exchanged: &AtomicU64) -> Seen {
+fn serve(links: &mut Links, stop: &AtomicBool, over: &AtomicBool, exchanged: &AtomicU64) -> Seen {
     let mut seen = Seen::default();
     let answer = vector(1, 2, 5, BYTES).encode();
-    while !stop.load(SeqCst) {
+    while !over.load(SeqCst) {
         match links.next(Duration::from_millis(50)) {
             Some(Incoming::Frame { peer: 2, .. }) => {
                 links.send(2, Arc::clone(&answer));
