@@ -28,7 +28,10 @@ impl<P: Protection> Message<P> {
 impl Message<Noised> {
     /// The payload for a neighbour. Exists for `Noised` messages only.
     pub fn to_wire(&self) -> Vec<u8> {
-        self.vectors.iter().flat_map(Released::to_wire).collect()
+        let mut parts = self.vectors.iter().map(Released::to_wire);
+        let mut bytes = parts.next().unwrap_or_default();
+        parts.for_each(|part| bytes.extend_from_slice(&part));
+        bytes
     }
 
     /// A neighbour's payload of `count` vectors.

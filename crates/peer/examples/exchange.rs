@@ -121,7 +121,7 @@ fn node(
         let began = Instant::now();
         let hash = *blake3::hash(&payload).as_bytes();
         for peer in &peers {
-            links.send(*peer, frame(me, *peer, round as u64, &payload, hash).encode());
+            links.send(*peer, frame(me, *peer, round as u64, &payload, hash));
         }
         for _ in &peers {
             match links.next(Duration::from_secs(10)) {

@@ -1,15 +1,16 @@
-//! What a round costs beyond the gate's work: three whole nodes in a ring on this machine, each with its ledger and
-//! folder on the disk, linked over QUIC.
+//! What being separate organisations adds to a round: three whole nodes in a ring on this machine, each with its ledger
+//! and folder on the disk and linked over QUIC, against the same three nodes (same gates, same threads) that hand each
+//! other their messages in memory and write nothing.
 //!
 //!     cargo run --release -p prdo-peer --features iroh --example round -- [ROUNDS [PARAMETERS]]
 //!
-//! Printed: the median time of a round at one node, the part of it in the gate, and the rest (durable writes, hashing,
-//! sending to and receiving from two neighbours, mixing), beside a plain write and fdatasync of the same bytes.
+//! Printed: the median time of a round at one node in both cases, and the difference: durable writes, hashing, sending
+//! to and receiving from two neighbours, beside a plain write and fdatasync of the same bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
-use prdo_algorithm::{Method, Settings};
+use prdo_algorithm::{Inbox, Method, Settings};
 use prdo_peer::dir::Directory;
 use prdo_peer::driver::{self, Watch};
 use prdo_peer::home::Home;
@@ -26,7 +27,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 const NODES: usize = 3;
@@ -93,10 +94,12 @@ fn main() {
         plain_write(folder.path(), 8 * dimension)
     );
     for method in [Method::Ed, Method::Prdo] {
+        let together = in_memory(method, rounds, dimension, &folder.path().join(format!("{method}-memory")));
         let (round, gate) = measure(method, rounds, dimension, &folder.path().join(method.to_string()));
         println!(
-            "{method}: {round:.2} ms a round, {gate:.2} of them in the gate, {:.2} for the rest",
-            round - gate
+            "{method}: {round:.2} ms a round ({gate:.2} in the gate), {together:.2} in one process without links and \
+             writes: these add {:.2} ms",
+            round - together
         );
     }
 }
@@ -138,7 +141,7 @@ fn measure(method: Method, rounds: usize, dimension: usize, folder: &Path) -> (f
         let links = links.unwrap();
         at[me] = Some(links.local_address());
         let times = Arc::new(Mutex::new(Vec::new()));
-        let setup = setup(method, place, &folder.join(me.to_string()), Arc::clone(&times));
+        let setup = setup(method, place, &folder.join(me.to_string()), Arc::clone(&times), true);
         nodes.push((setup, links, times));
     }
     let run = |(setup, mut links, times): (Setup, Links, Arc<Mutex<Vec<Duration>>>)| {
@@ -151,6 +154,38 @@ fn measure(method: Method, rounds: usize, dimension: usize, folder: &Path) -> (f
         })
     };
     let threads: Vec<_> = nodes.into_iter().map(run).collect();
+    threads.into_iter().map(|thread| thread.join().unwrap()).nth(1).unwrap()
+}
+
+/// The median round of node 1 when the same nodes exchange in memory and keep nothing.
+fn in_memory(method: Method, rounds: usize, dimension: usize, folder: &Path) -> f64 {
+    let mixing = Mixing::new(&Graph::ring(NODES).unwrap(), Weights::Metropolis, true).unwrap();
+    let (table, barrier) = (Arc::new(Mutex::new(vec![None; NODES])), Arc::new(Barrier::new(NODES)));
+    let run = |me: usize| {
+        let place = place(&mixing, me, dimension, rounds as u32);
+        let weights: Vec<f64> = place.weights.iter().map(|(_, weight)| *weight).collect();
+        let setup = setup(method, place, &folder.join(me.to_string()), Arc::default(), false);
+        let (mut node, mut gate) = (setup.node, setup.gate);
+        let (table, barrier) = (Arc::clone(&table), Arc::clone(&barrier));
+        std::thread::spawn(move || {
+            let mut ends = Vec::new();
+            // Twice at the barrier: nobody's next message replaces one that is not mixed yet.
+            for round in 0..rounds as u32 {
+                let answer = gate.answer(round, &node.query()).unwrap();
+                let message = node.adapt(answer.released);
+                table.lock().unwrap()[me] = Some(Arc::new(message));
+                barrier.wait();
+                let all: Vec<_> = table.lock().unwrap().iter().cloned().map(Option::unwrap).collect();
+                assert!(
+                    node.mix(&Inbox::new(&weights, all.iter().map(|message| &**message).collect())).is_none()
+                );
+                barrier.wait();
+                ends.push(Instant::now());
+            }
+            median(ends.windows(2).map(|pair| pair[1] - pair[0]).skip(WARM_UP).collect())
+        })
+    };
+    let threads: Vec<_> = (0..NODES).map(run).collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).nth(1).unwrap()
 }
 
@@ -188,7 +223,13 @@ fn place(mixing: &Mixing, me: usize, dimension: usize, rounds: u32) -> Place {
     }
 }
 
-fn setup(method: Method, place: Place, folder: &Path, times: Arc<Mutex<Vec<Duration>>>) -> Setup {
+fn setup(
+    method: Method,
+    place: Place,
+    folder: &Path,
+    times: Arc<Mutex<Vec<Duration>>>,
+    durable: bool,
+) -> Setup {
     let (dimension, me) = (place.dimension, place.me);
     let budget = Target::new(1e4, 1e-5).unwrap();
     std::fs::create_dir_all(folder).unwrap();
@@ -199,11 +240,12 @@ fn setup(method: Method, place: Place, folder: &Path, times: Arc<Mutex<Vec<Durat
     let (home, saved) = Home::open(Box::new(directory), IDS.0, IDS.1, me, Arc::clone(&ledger)).unwrap();
     let book = LedgerFile::book(&ledger, &IDS.0, &IDS.1, me).unwrap();
     let accountant = Accountant::new(prdo_accounting::Method::Renyi);
+    let ledger_of_run = Ledger::new(Arc::new(accountant), budget);
     let rules = PrivateRules {
         batches: Batches::new(4, 4),
         clip: Clip::new(1.0, 0.5).unwrap(),
         noise_multiplier: 2.0,
-        ledger: Ledger::new(Arc::new(accountant), budget).kept_by(Box::new(book)),
+        ledger: if durable { ledger_of_run.kept_by(Box::new(book)) } else { ledger_of_run },
     };
     let shard = Shard::seal(vec![0.5; 40]).unwrap();
     let secret = Arc::new(Secret::from_operating_system().unwrap());

@@ -76,13 +76,12 @@ impl Directory {
     fn locked(path: &Path, name: &str) -> Result<Self, DirectoryError> {
         make(path)?;
         let at = path.join(name);
-        let mut lock = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&at)
-            .map_err(failed(&at))?;
+        // Its text is replaced below: not that of a file that somebody else points us to.
+        if at.is_symlink() {
+            let problem = "a symbolic link is not used as a lock: remove it".into();
+            return Err(DiskError { file: at.display().to_string(), problem }.into());
+        }
+        let mut lock = writable(&at).map_err(failed(&at))?;
         match try_lock(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -124,23 +123,23 @@ impl Directory {
         Ok(self.path.join(name))
     }
 
-    /// Calls `change` on the open file and makes it durable. A new file becomes durable with its folder.
+    /// Calls `change` on the open file and makes it durable. A file that was not written to before becomes durable with
+    /// its folder: it may be new, or made by a process that ended before it had seen to that.
     fn change(
         &mut self,
         name: &str,
         change: impl FnOnce(&mut File) -> std::io::Result<()>,
     ) -> Result<(), DiskError> {
         let path = self.place(name)?;
-        let mut made = false;
         if !self.open.contains_key(name) {
-            made = !path.exists();
-            let file = File::options().create(true).truncate(false).read(true).write(true).open(&path);
-            self.open.insert(name.into(), file.map_err(failed(&path))?);
+            let file = writable(&path).map_err(failed(&path))?;
+            sync(&self.path)?;
+            self.open.insert(name.into(), file);
         }
-        if let Some(file) = self.open.get_mut(name) {
-            change(file).and_then(|()| file.sync_data()).map_err(failed(&path))?;
+        match self.open.get_mut(name) {
+            Some(file) => change(file).and_then(|()| file.sync_data()).map_err(failed(&path)),
+            None => Ok(()),
         }
-        if made { sync(&self.path) } else { Ok(()) }
     }
 }
 
@@ -215,19 +214,28 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     }
 }
 
-/// Makes a folder, for its owner alone, and its entry in the folder above durable.
+/// Makes a folder, for its owner alone, with those above it, and their entries durable.
 fn make(path: &Path) -> Result<(), DiskError> {
     if path.is_dir() {
         return Ok(());
     }
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    make(above)?;
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(path).map_err(failed(path))?;
-    match path.parent().filter(|above| !above.as_os_str().is_empty()) {
-        Some(above) => sync(above),
-        None => sync(Path::new(".")),
-    }
+    sync(above)
+}
+
+/// Opens a file for reading and writing, made for its owner alone if it is not there: ledgers say how often records
+/// were used.
+fn writable(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Makes a folder's entries durable.
@@ -235,10 +243,11 @@ fn sync(path: &Path) -> Result<(), DiskError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(failed(path))
 }
 
+/// A name in this folder and no path, no lock and nothing that a terminal would stumble over.
 fn check_name(name: &str) -> Result<(), DiskError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-        let problem = "not a plain file name: letters, digits, '.', '_' and '-' are allowed".into();
+    let odd = |c: char| c.is_control() || "/\\:".contains(c);
+    if name.is_empty() || name.starts_with('.') || name.contains(odd) {
+        let problem = "not a plain file name: it must not begin with '.' or have '/', '\\', ':' in it".into();
         return Err(DiskError { file: name.into(), problem });
     }
     Ok(())
@@ -287,15 +296,35 @@ mod tests {
         disk.remove("x").unwrap();
         disk.remove("x").unwrap();
         assert_eq!(disk.read("x").unwrap(), None);
+        disk.append("my données.csv", b"as people call them").unwrap();
         disk.append("x", b"new").unwrap();
         assert_eq!(Glance::at(disk.path()).read("x").unwrap().unwrap(), b"new");
-        for name in ["", ".", "..", ".prdo-lock", "a/b", "../x", "a\\b", "a b", "é"] {
+        for name in ["", ".", "..", ".prdo-lock", "a/b", "../x", "a\\b", "a\nb", "c:d"] {
             assert!(disk.append(name, b"").is_err(), "{name}");
             assert!(disk.read(name).is_err() && disk.remove(name).is_err(), "{name}");
         }
         let mut inner = disk.inside("c").unwrap();
         inner.append("x", b"inner").unwrap();
         assert_eq!(disk.read("x").unwrap().unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_for_their_owner_and_a_lock_is_no_link() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mut disk = Directory::open(&folder.path().join("a/b")).unwrap();
+        disk.append("x", b"one").unwrap();
+        for (name, mode) in [("a", 0o700), ("a/b", 0o700), ("a/b/x", 0o600), ("a/b/.prdo-lock", 0o600)] {
+            let found = fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+            assert_eq!(found & !mode, 0, "{name}: {found:o}");
+        }
+        let (victim, home) = (folder.path().join("victim"), folder.path().join("c"));
+        fs::write(&victim, "precious").unwrap();
+        fs::create_dir(&home).unwrap();
+        std::os::unix::fs::symlink(&victim, home.join(LOCK)).unwrap();
+        assert!(Directory::open(&home).unwrap_err().to_string().contains("symbolic link"));
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
     }
 
     /// A lock belongs to an open file, so that a second opening stands for a second process.

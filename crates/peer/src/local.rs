@@ -83,9 +83,9 @@ impl Transport for Local {
         }
     }
 
-    fn send(&mut self, peer: usize, frame: Arc<[u8]>) {
+    fn send(&mut self, peer: usize, frame: Frame) {
         if self.up.get(&peer) == Some(&true) {
-            self.hub.send(self.me, peer, Parcel::Bytes(frame));
+            self.hub.send(self.me, peer, Parcel::Bytes(frame.encode()));
         }
     }
 

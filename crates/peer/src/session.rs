@@ -3,10 +3,10 @@
 
 use crate::home::{Home, HomeError, Saved, StateRecord};
 use crate::machine::{Effect, Ended, Event, Machine, Millis, Note, Patience, PeerError, Place, ResumeError};
+use crate::wire::Frame;
 use prdo_algorithm::Node;
 use prdo_privacy::{Answerer, Diagnostics, GateError, Noised};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// What a session needs.
@@ -35,8 +35,8 @@ pub enum Deed {
     Send {
         /// To whom.
         to: usize,
-        /// The frame, encoded.
-        frame: Arc<[u8]>,
+        /// The frame.
+        frame: Frame,
     },
     /// Try to reach a neighbour.
     Dial(usize),

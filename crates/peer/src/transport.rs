@@ -2,7 +2,6 @@
 //! or the link goes down.
 
 use crate::wire::Frame;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Links to neighbours, by member number. The implementation reads and checks frames on its own threads, holds at most
@@ -12,8 +11,8 @@ pub trait Transport: Send {
     /// lower number dials.
     fn dial(&mut self, peer: usize);
 
-    /// Queues an encoded frame for a neighbour whose link is up; dropped if it is not.
-    fn send(&mut self, peer: usize, frame: Arc<[u8]>);
+    /// Queues a frame for a neighbour whose link is up; dropped if it is not.
+    fn send(&mut self, peer: usize, frame: Frame);
 
     /// Takes the link down; the reason is for the logs of both sides.
     fn hang_up(&mut self, peer: usize, reason: &str);

@@ -61,7 +61,7 @@ impl Scene {
         let halt = Arc::clone(&stop);
         let honest = std::thread::spawn(move || {
             while !halt.load(SeqCst) {
-                honest.send(1, vector(2, 1, 5, BYTES).encode());
+                honest.send(1, vector(2, 1, 5, BYTES));
                 assert_eq!(expect_frame(&mut honest, 1), vector(1, 2, 5, BYTES));
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -83,11 +83,11 @@ impl Scene {
 /// Answers the honest neighbour, and writes down what is reported of the other.
 fn serve(links: &mut Links, stop: &AtomicBool, over: &AtomicBool, exchanged: &AtomicU64) -> Seen {
     let mut seen = Seen::default();
-    let answer = vector(1, 2, 5, BYTES).encode();
+    let answer = vector(1, 2, 5, BYTES);
     while !over.load(SeqCst) {
         match links.next(Duration::from_millis(50)) {
             Some(Incoming::Frame { peer: 2, .. }) => {
-                links.send(2, Arc::clone(&answer));
+                links.send(2, answer.clone());
                 exchanged.fetch_add(1, SeqCst);
             }
             Some(Incoming::Frame { peer: 0, frame }) => {

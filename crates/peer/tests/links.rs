@@ -7,7 +7,6 @@ mod net;
 use net::*;
 use prdo_peer::iroh::{Limits, Links, LinksError};
 use prdo_peer::transport::{Incoming, Transport};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SOME: Duration = Duration::from_millis(400);
@@ -15,29 +14,29 @@ const SOME: Duration = Duration::from_millis(400);
 #[test]
 fn frames_go_both_ways_and_the_last_ones_are_flushed() {
     let (mut zero, mut one) = pair(1000);
-    zero.send(1, hello(0, 1).encode());
+    zero.send(1, hello(0, 1));
     for exchange in 0..6 {
-        zero.send(1, vector(0, 1, exchange, 1000).encode());
-        one.send(0, vector(1, 0, exchange, 1000).encode());
+        zero.send(1, vector(0, 1, exchange, 1000));
+        one.send(0, vector(1, 0, exchange, 1000));
     }
     assert_eq!(expect_frame(&mut one, 0), hello(0, 1));
     for exchange in 0..6 {
         assert_eq!(expect_frame(&mut one, 0), vector(0, 1, exchange, 1000));
         assert_eq!(expect_frame(&mut zero, 1), vector(1, 0, exchange, 1000));
     }
-    one.send(0, vector(1, 0, 6, 1000).encode());
+    one.send(0, vector(1, 0, 6, 1000));
     one.close(Duration::from_secs(5));
     assert_eq!(expect_frame(&mut zero, 1), vector(1, 0, 6, 1000));
     assert!(expect_down(&mut zero, 1).contains("the other node stops"));
     assert_eq!(one.next(Duration::ZERO), None);
-    zero.send(1, vector(0, 1, 7, 1000).encode());
+    zero.send(1, vector(0, 1, 7, 1000));
     assert_eq!(zero.next(SOME), None);
 }
 
 #[test]
 fn hanging_up_delivers_what_was_queued_and_the_reason() {
     let (mut zero, mut one) = pair(1000);
-    zero.send(1, hello(0, 1).encode());
+    zero.send(1, hello(0, 1));
     zero.hang_up(1, "that\u{7}is\nenough");
     assert_eq!(expect_down(&mut zero, 1), "that is enough");
     assert_eq!(expect_frame(&mut one, 0), hello(0, 1));
@@ -53,8 +52,8 @@ fn large_frames_cross_each_other() {
     let (mut zero, mut one) = pair(bytes as u64);
     for exchange in 0..4 {
         let (there, back) = (vector(0, 1, exchange, bytes), vector(1, 0, exchange, bytes));
-        zero.send(1, there.encode());
-        one.send(0, back.encode());
+        zero.send(1, there.clone());
+        one.send(0, back.clone());
         assert_eq!(expect_frame(&mut one, 0), there);
         assert_eq!(expect_frame(&mut zero, 1), back);
     }
@@ -119,7 +118,7 @@ fn links_come_back_on_the_same_ports() {
     zero.dial(1);
     expect_up(&mut zero, 1);
     expect_up(&mut one, 0);
-    one.send(0, vector(1, 0, 3, 1000).encode());
+    one.send(0, vector(1, 0, 3, 1000));
     assert_eq!(expect_frame(&mut zero, 1), vector(1, 0, 3, 1000));
     // The dialling side is lost: whether the other notices first or not, the new link counts.
     drop(zero);
@@ -128,7 +127,7 @@ fn links_come_back_on_the_same_ports() {
     expect_up(&mut zero, 1);
     expect_down(&mut one, 0);
     expect_up(&mut one, 0);
-    zero.send(1, vector(0, 1, 4, 1000).encode());
+    zero.send(1, vector(0, 1, 4, 1000));
     assert_eq!(expect_frame(&mut one, 0), vector(0, 1, 4, 1000));
 }
 
@@ -143,7 +142,7 @@ fn a_second_connection_takes_the_place_of_the_first() {
     expect_up(&mut one, 0);
     let mut first = first;
     assert!(expect_down(&mut first, 1).contains("replaced"));
-    second.send(1, vector(0, 1, 4, 1000).encode());
+    second.send(1, vector(0, 1, 4, 1000));
     assert_eq!(expect_frame(&mut one, 0), vector(0, 1, 4, 1000));
 }
 
@@ -151,9 +150,9 @@ fn a_second_connection_takes_the_place_of_the_first() {
 fn whoever_does_not_take_frames_is_not_sent_more() {
     let bytes = 1_000_000;
     let (mut zero, mut one) = pair(bytes as u64);
-    let frames: Vec<Arc<[u8]>> = (0..6).map(|i| vector(0, 1, i, bytes).encode()).collect();
+    let frames: Vec<_> = (0..6).map(|i| vector(0, 1, i, bytes)).collect();
     for frame in &frames {
-        zero.send(1, Arc::clone(frame));
+        zero.send(1, frame.clone());
     }
     // Two frames and a window's worth are on the other side; the rest waits here.
     std::thread::sleep(Duration::from_millis(1000));
@@ -164,14 +163,14 @@ fn whoever_does_not_take_frames_is_not_sent_more() {
     }
     // Beyond eight waiting frames the link is given up.
     for _ in 0..20 {
-        zero.send(1, Arc::clone(&frames[0]));
+        zero.send(1, frames[0].clone());
     }
     assert!(expect_down(&mut zero, 1).contains("8 frames waiting"));
     // One that still does not read does not keep us from hanging up, dialling again and leaving.
     zero.dial(1);
     expect_up(&mut zero, 1);
     for frame in &frames {
-        zero.send(1, Arc::clone(frame));
+        zero.send(1, frame.clone());
     }
     zero.hang_up(1, "enough");
     assert_eq!(expect_down(&mut zero, 1), "enough");

@@ -63,7 +63,7 @@ fn mark(event: &Event) -> Mark {
 fn sent(effects: &[Effect], to: usize) -> Vec<Frame> {
     let frame = |effect: &Effect| match effect {
         Effect::Send { to: t, frame } if *t == to => {
-            Some(Frame::decode(frame, &expected(to as u32, 1)).unwrap())
+            Some(Frame::decode(&frame.encode(), &expected(to as u32, 1)).unwrap())
         }
         _ => None,
     };
@@ -104,7 +104,7 @@ fn a_round_is_kept_before_it_is_sent_and_mixed_when_all_is_here() {
     let dialled: Vec<_> = effects.iter().filter(|e| matches!(e, Effect::Dial(_))).collect();
     assert!(matches!(dialled[..], [Effect::Dial(2)]), "{dialled:?}");
     let kept = effects.iter().position(|e| matches!(e, Effect::KeepOutgoing(_))).unwrap();
-    let vectors = |e: &Effect| matches!(e, Effect::Send { frame, .. } if frame[5] == Kind::Vector as u8);
+    let vectors = |e: &Effect| matches!(e, Effect::Send { frame, .. } if frame.header.kind == Kind::Vector);
     let first = effects.iter().position(vectors).unwrap();
     assert!(kept < first);
     assert_eq!(sent(&effects, 0).last().unwrap().payload, sent(&effects, 2).last().unwrap().payload);
@@ -314,7 +314,11 @@ fn saved_states_that_do_not_belong_together_are_refused() {
     assert!(with(state.clone(), vec![]).unwrap().contains("does not belong"));
     assert!(with(state.clone(), vec![at(2)]).unwrap().contains("does not belong"));
     assert!(with(state.clone(), vec![at(u64::MAX)]).unwrap().contains("does not belong"));
-    assert!(with(state.clone(), vec![at(u64::MAX), at(0)]).unwrap().contains("does not belong"));
+    // An old payload that is damaged is not needed any more.
+    let late = |exchange| vec![(0, Mark { exchange, hash: [0; 32] }), (2, Mark { exchange, hash: [0; 32] })];
+    let late = StateRecord { round: 3, received: late(2), ..state.clone() };
+    assert_eq!(with(late.clone(), vec![at(0), at(2)]), None);
+    assert!(with(late, vec![at(0), at(1)]).unwrap().contains("does not belong"));
     assert!(with(state.clone(), vec![at(0), at(1)]).unwrap().contains("without its answer"));
     assert!(with(StateRecord { received: vec![], ..state.clone() }, vec![at(0)]).unwrap().contains("north"));
     let mut long = state.clone();

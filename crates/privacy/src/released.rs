@@ -123,7 +123,7 @@ impl<P: Protection> Released<P> {
     pub fn save(&self, out: &mut Vec<u8>) {
         out.push(P::TAG);
         out.extend((self.values.len() as u64).to_le_bytes());
-        out.extend(self.values.iter().flat_map(|v| v.to_le_bytes()));
+        put(&self.values, out);
     }
 
     /// Door 4: reads a vector that [`Released::save`] wrote with this protection, and advances `bytes`.
@@ -148,7 +148,9 @@ impl<P: Protection> Released<P> {
 impl Released<Noised> {
     /// The bytes that go to a neighbour: little-endian floats. Only `Noised` values have this.
     pub fn to_wire(&self) -> Vec<u8> {
-        self.values.iter().flat_map(|v| v.to_le_bytes()).collect()
+        let mut bytes = Vec::new();
+        put(&self.values, &mut bytes);
+        bytes
     }
 
     /// Door 3: a neighbour's vector.
@@ -165,6 +167,14 @@ impl Released<Noised> {
             None => Ok(Self::from_gate(values)),
         }
     }
+}
+
+/// Appends the values' bytes. In place, eight at a time: messages have megabytes.
+fn put(values: &[f64], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + 8 * values.len(), 0);
+    let places = out.get_mut(start..).unwrap_or_default().chunks_exact_mut(8);
+    places.zip(values).for_each(|(place, value)| place.copy_from_slice(&value.to_le_bytes()));
 }
 
 fn floats(bytes: &[u8]) -> Vec<f64> {

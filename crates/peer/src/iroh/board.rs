@@ -78,7 +78,7 @@ enum State {
     Up {
         generation: u64,
         connection: Connection,
-        frames: mpsc::Sender<Arc<[u8]>>,
+        frames: mpsc::Sender<Frame>,
         farewell: oneshot::Sender<Farewell>,
     },
 }
@@ -92,7 +92,7 @@ pub(super) struct Farewell {
 /// What a link's task gets when the link comes up.
 pub(super) struct Orders {
     pub(super) generation: u64,
-    pub(super) frames: mpsc::Receiver<Arc<[u8]>>,
+    pub(super) frames: mpsc::Receiver<Frame>,
     pub(super) farewell: oneshot::Receiver<Farewell>,
     /// Only to be held.
     pub(super) _alive: mpsc::Sender<()>,
@@ -278,7 +278,7 @@ impl Shared {
     }
 
     /// Queues a frame.
-    pub(super) fn send(&self, peer: usize, frame: Arc<[u8]>) {
+    pub(super) fn send(&self, peer: usize, frame: Frame) {
         let board = self.board();
         let Some(State::Up { frames, .. }) = board.slots.get(&peer).map(|slot| &slot.state) else { return };
         if frames.try_send(frame).is_err() {

@@ -81,9 +81,10 @@ pub(super) async fn serve(shared: Arc<Shared>, known: Arc<Known>, link: Link, or
 
 /// Sends frames as they come, straight from the memory in which they were queued, and ends the stream after the last.
 /// Comes back only when the other side does what it must not, and says what.
-async fn write(frames: &mut mpsc::Receiver<Arc<[u8]>>, out: &mut SendStream) -> &'static str {
-    while let Some(frame) = frames.recv().await {
-        match out.write_chunk(Bytes::from_owner(frame)).await {
+async fn write(frames: &mut mpsc::Receiver<Frame>, out: &mut SendStream) -> &'static str {
+    while let Some(Frame { header, payload }) = frames.recv().await {
+        let mut parts = [Bytes::from_owner(header.encode()), Bytes::from_owner(payload)];
+        match out.write_all_chunks(&mut parts).await {
             Ok(()) => {}
             Err(WriteError::Stopped(_)) => return "it stopped reading",
             // The connection broke: whoever waits for its end has the reason.

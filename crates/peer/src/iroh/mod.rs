@@ -19,7 +19,7 @@ mod listen;
 pub use limits::Limits;
 
 use crate::transport::{Incoming, Transport};
-use crate::wire::Expected;
+use crate::wire::{Expected, Frame};
 use ::iroh::endpoint::Connection;
 use ::iroh::{Endpoint, PublicKey, RelayUrl, SecretKey};
 use board::Shared;
@@ -223,7 +223,7 @@ impl Transport for Links {
     }
 
     /// A neighbour that leaves eight frames waiting loses its link: frames arrive in order or not at all.
-    fn send(&mut self, peer: usize, frame: Arc<[u8]>) {
+    fn send(&mut self, peer: usize, frame: Frame) {
         self.shared.send(peer, frame);
     }
 

@@ -7,7 +7,7 @@ use prdo_accounting::{Event, History, Target};
 /// The format's version.
 pub const VERSION: u32 = 1;
 /// The longest name of a run, in bytes.
-const LONGEST_NAME: usize = 400;
+const LONGEST_NAME: usize = 800;
 
 /// Everything that a ledger's lines say. Reading a file and adding to one go through the same checks.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -199,7 +199,7 @@ fn well_chained_lines_are_still_checked() {
         format!(r#"{{"kind":"run","run":"{run}","agreement":"{no}","member":0,"name":"twice"}}"#),
         format!(
             r#"{{"kind":"run","run":"{no}","agreement":"{no}","member":0,"name":"{}"}}"#,
-            "x".repeat(401)
+            "x".repeat(801)
         ),
         format!(r#"{{"kind":"run","run":"{no}","agreement":"{no}","member":0,"name":"\u0041"}}"#),
         r#"{"kind":"budget","epsilon":9.0,"delta":0.00001}"#.into(),

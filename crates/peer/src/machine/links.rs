@@ -167,7 +167,7 @@ impl Machine {
         let sent = self.outgoing.back().map(|kept| kept.mark);
         let Some(n) = self.neighbours.get(at).filter(|n| n.is_up()) else { return };
         let hello = Hello { sent, received: n.received(), question };
-        let (to, frame) = (n.peer(), Frame::hello(&n.expected, self.exchange, &hello).encode());
+        let (to, frame) = (n.peer(), Frame::hello(&n.expected, self.exchange, &hello));
         self.do_it(Effect::Send { to, frame });
     }
 
@@ -187,7 +187,7 @@ impl Machine {
                 let peer = self.name(to);
                 self.note(Note::Resent { peer, exchange });
             }
-            self.do_it(Effect::Send { to, frame: frame.encode() });
+            self.do_it(Effect::Send { to, frame });
             let n = &mut self.neighbours[at];
             n.sent = n.sent.max(Some(exchange));
         }
@@ -332,7 +332,7 @@ impl Machine {
     fn refuse(&mut self, at: usize, why: &str) {
         let most = self.patience.dial_most;
         let n = &mut self.neighbours[at];
-        let (to, frame) = (n.peer(), Frame::refusal(&n.expected, self.exchange, why).encode());
+        let (to, frame) = (n.peer(), Frame::refusal(&n.expected, self.exchange, why));
         let was_up = n.is_up();
         n.link = Link::Down;
         n.attempts = n.attempts.saturating_add(1);

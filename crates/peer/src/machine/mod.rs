@@ -73,8 +73,8 @@ pub enum Effect {
     Send {
         /// To whom.
         to: usize,
-        /// The frame, encoded.
-        frame: Arc<[u8]>,
+        /// The frame.
+        frame: Frame,
     },
     /// Try to reach a neighbour.
     Dial(usize),

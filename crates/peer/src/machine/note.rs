@@ -169,11 +169,17 @@ pub enum PeerError {
     },
     /// The model is not finite any more.
     #[error(
-        "the model of round {round} is not finite: the step size is too large for this problem and graph"
+        "the model of round {round} is not finite any more. The largest value mixed in was {largest:.2e}, of {from}: if \
+         that is far beyond the others', its owner should look for a defect there; if all grow, the step size is too \
+         large for this problem and graph"
     )]
     Diverged {
         /// The round.
         round: u32,
+        /// The largest value mixed in, without its sign.
+        largest: f64,
+        /// Whose it was.
+        from: String,
     },
     /// The driver and the machine disagree. A defect.
     #[error("an answer came that was not asked for (a defect of the program)")]

@@ -25,7 +25,7 @@ pub enum ResumeError {
         /// Of the run.
         rounds: u32,
     },
-    /// The payloads that were kept are not consecutive, or do not belong to the state.
+    /// The payloads that were kept do not belong to the state.
     #[error(
         "what was kept to be sent (exchanges {found}) does not belong to the saved state of round {round}"
     )]
@@ -99,11 +99,13 @@ impl Machine {
     /// Takes over the payloads that were kept; the one of the current exchange is made again and compared.
     fn keep(&mut self, outgoing: &[Outgoing]) -> Result<(), ResumeError> {
         let (first, round) = (self.exchange, self.round);
+        // One that is damaged parts those before it from the rest: neighbours need the last ones only.
         let follows = |pair: &[Outgoing]| pair[0].exchange.checked_add(1) == Some(pair[1].exchange);
-        let consecutive = outgoing.windows(2).all(follows);
+        let gap = outgoing.windows(2).rposition(|pair| !follows(pair));
+        let outgoing = outgoing.get(gap.map_or(0, |at| at + 1)..).unwrap_or_default();
         let last = outgoing.last().map_or(first, |kept| kept.exchange.saturating_add(1));
         let belongs = last >= first && last <= first + u64::from(self.place.exchanges_per_round);
-        if !(consecutive && belongs) || (outgoing.is_empty() && first > 0) {
+        if !belongs || (outgoing.is_empty() && first > 0) {
             let found: Vec<_> = outgoing.iter().map(|kept| kept.exchange.to_string()).collect();
             return Err(ResumeError::Outgoing { found: found.join(", "), round });
         }

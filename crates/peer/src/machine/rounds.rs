@@ -106,6 +106,13 @@ impl Machine {
         };
         let messages: Vec<_> = self.place.weights.iter().filter_map(|(member, _)| of(*member)).collect();
         let next = self.node.mix(&Inbox::new(&weights, messages));
+        let finite = |message: &Message<Noised>| message.vectors().iter().all(Released::is_finite);
+        if !self.node.model().is_finite() || !next.as_ref().is_none_or(finite) {
+            let all = arrived.iter().filter_map(|(peer, message)| Some((*peer, message.as_ref()?)));
+            let (from, largest) = largest(all.chain([(me as usize, &own)]));
+            let from = self.name(from);
+            return self.end(Err(PeerError::Diverged { round: self.round, largest, from }));
+        }
         self.exchange += 1;
         self.progress();
         match next {
@@ -116,9 +123,6 @@ impl Machine {
 
     fn end_of_round(&mut self) {
         self.round += 1;
-        if !self.node.model().is_finite() {
-            return self.end(Err(PeerError::Diverged { round: self.round - 1 }));
-        }
         let mut vectors = Vec::new();
         self.node.vectors().iter().for_each(|vector| vector.save(&mut vectors));
         let received = self.neighbours.iter().filter_map(|n| Some((n.peer() as u32, n.mixed?))).collect();
@@ -147,4 +151,14 @@ impl Machine {
     pub(super) fn unconfirmed(&self) -> Vec<String> {
         self.neighbours.iter().filter(|n| !n.finished).map(|n| self.name(n.peer())).collect()
     }
+}
+
+/// Whose message has the largest value, and that value without its sign.
+fn largest<'a>(messages: impl Iterator<Item = (usize, &'a Message<Noised>)>) -> (usize, f64) {
+    let most = |message: &Message<Noised>| {
+        let values = message.vectors().iter().flat_map(|vector| vector.as_slice());
+        values.fold(0.0, |most: f64, value| most.max(value.abs()))
+    };
+    let sizes = messages.map(|(from, message)| (from, most(message)));
+    sizes.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use prdo_peer::ledger::LedgerFile;
 use prdo_peer::machine::{Ended, Event, Patience, PeerError};
 use prdo_peer::memory::MemoryDisk;
 use prdo_peer::session::{Deed, Session, SessionError, Setup};
-use prdo_peer::wire::{Frame, HEADER, Header, Kind};
+use prdo_peer::wire::{Frame, Kind};
 use prdo_privacy::Ledger;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -459,7 +459,7 @@ impl World {
             }
             Deed::Send { to, frame } => {
                 self.capture(node, &frame)?;
-                self.send(node, to, frame);
+                self.send(node, to, frame.encode());
             }
         }
         Ok(())
@@ -483,16 +483,12 @@ impl World {
     }
 
     /// Everything ever sent: one payload for an exchange, whoever asks and however often.
-    fn capture(&mut self, node: usize, frame: &[u8]) -> Result<(), String> {
-        let Some(Ok(header)) = frame.first_chunk::<HEADER>().map(Header::decode) else {
-            return Err("a frame without a header".into());
-        };
+    fn capture(&mut self, node: usize, Frame { header, payload }: &Frame) -> Result<(), String> {
         if header.kind != Kind::Vector {
             return Ok(());
         }
-        let payload = &frame[HEADER..];
         let first = self.sent.entry((node, header.exchange)).or_insert_with(|| payload.to_vec());
-        match first == payload {
+        match first[..] == payload[..] {
             true => Ok(()),
             false => Err(format!("node {node} sent two different payloads for exchange {}", header.exchange)),
         }

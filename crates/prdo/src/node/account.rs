@@ -23,7 +23,13 @@ impl Purse {
     /// Where the ledger is.
     pub fn place(&self, data: &Path) -> PathBuf {
         self.file.clone().unwrap_or_else(|| {
-            let mut name = data.as_os_str().to_os_string();
+            // A folder may be called `images/` or `.`: its ledger stands beside it, not in it.
+            let resolved = match data.file_name() {
+                Some(_) => None,
+                None => std::fs::canonicalize(data).ok(),
+            };
+            let data: PathBuf = resolved.as_deref().unwrap_or(data).components().collect();
+            let mut name = data.into_os_string();
             name.push(".ledger");
             PathBuf::from(name)
         })
@@ -153,5 +159,22 @@ impl Account {
             ledger.raise_budget(self.budget)?;
         }
         Ok(ledger)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledger_stands_beside_the_data() {
+        let at = |data: &str| Purse::default().place(Path::new(data));
+        assert_eq!(at("own.csv"), Path::new("own.csv.ledger"));
+        assert_eq!(at("images/"), Path::new("images.ledger"));
+        assert_eq!(at("a/my images//"), Path::new("a/my images.ledger"));
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(at("."), PathBuf::from(format!("{}.ledger", here.display())));
+        let named = Purse { file: Some("other".into()), ..Purse::default() };
+        assert_eq!(named.place(Path::new("own.csv")), Path::new("other"));
     }
 }

@@ -101,18 +101,19 @@ pub fn read(
         ..Options::default()
     };
     let loaded = data::load(path, &options).map_err(failed)?;
+    // Of what the file holds, whatever the model makes of it: one set of records has one ledger.
+    let digest = match &loaded {
+        Loaded::Images(images) => digest(images),
+        Loaded::Numbers(numbers) => digest(numbers),
+    };
     let fit = Fit { file: &file, facts, document, planned };
-    match loaded {
+    let table = match loaded {
         Loaded::Images(images) if matches!(planned.model.form, Form::Network { .. }) => {
-            let digest = digest(&images);
-            Ok(Own { table: OwnTable::Images(fit.table(images)?), digest })
+            OwnTable::Images(fit.table(images)?)
         }
-        other => {
-            let numbers = other.into_numbers(&file).map_err(failed)?;
-            let digest = digest(&numbers);
-            Ok(Own { table: OwnTable::Numbers(fit.table(numbers)?), digest })
-        }
-    }
+        other => OwnTable::Numbers(fit.table(other.into_numbers(&file).map_err(failed)?)?),
+    };
+    Ok(Own { table, digest })
 }
 
 /// BLAKE3 of the records as the file holds them, in a domain of its own.

@@ -244,6 +244,18 @@ fn entries(path: &Path) -> Result<Vec<String>, FolderError> {
 /// # Errors
 /// When the disk fails.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
+    replace(path, bytes, set_ordinary_permissions)
+}
+
+/// The same for what only its owner may read.
+///
+/// # Errors
+/// When the disk fails.
+pub fn write_privately(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
+    replace(path, bytes, |_| ())
+}
+
+fn replace(path: &Path, bytes: &[u8], permit: fn(&File)) -> Result<(), FolderError> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(disk("cannot make the folder", folder))?;
     let mut temporary = tempfile::Builder::new()
@@ -253,7 +265,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
         .map_err(disk("cannot write in", folder))?;
     let written = temporary.write_all(bytes).and_then(|()| temporary.as_file().sync_all());
     written.map_err(disk("cannot write", path))?;
-    set_ordinary_permissions(temporary.as_file());
+    permit(temporary.as_file());
     temporary.persist(path).map_err(|e| disk("cannot write", path)(e.error))?;
     // The rename itself becomes durable with its folder; where folders cannot be opened there is no more to do.
     if let Ok(folder) = File::open(folder) {

@@ -2,10 +2,9 @@
 
 use crate::commands::Failure;
 use prdo::peer::transport::{Incoming, Transport};
-use prdo::peer::wire::{HEADER, Header, Kind, hex};
+use prdo::peer::wire::{Frame, Kind, hex};
 use std::fs::File;
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The environment variable that names the file.
@@ -35,12 +34,10 @@ impl Transport for Captured {
         self.links.dial(peer);
     }
 
-    fn send(&mut self, peer: usize, frame: Arc<[u8]>) {
-        if let Some(Ok(header)) = frame.first_chunk::<HEADER>().map(Header::decode)
-            && header.kind == Kind::Vector
-        {
-            let hash = blake3::hash(frame.get(HEADER..).unwrap_or_default());
-            let line = format!("{peer} {} {}\n", header.exchange, hex(hash.as_bytes()));
+    fn send(&mut self, peer: usize, frame: Frame) {
+        if frame.header.kind == Kind::Vector {
+            let hash = blake3::hash(&frame.payload);
+            let line = format!("{peer} {} {}\n", frame.header.exchange, hex(hash.as_bytes()));
             // A test that misses a line fails by itself.
             let _ = self.file.write_all(line.as_bytes());
         }

@@ -11,7 +11,7 @@ use prdo::node::Seat;
 use prdo::node::account::Purse;
 use prdo::node::prepare::{Begun, Ready, Request, locked, measure};
 use prdo::node::records::Reading;
-use prdo::output::{write_atomically, write_model, write_network};
+use prdo::output::{write_atomically, write_model, write_network, write_privately};
 use prdo::peer::identity::Identity;
 use prdo::peer::ledger::LedgerFile;
 use prdo::peer::machine::{Ended, Patience, PeerError};
@@ -203,7 +203,7 @@ impl Work<'_> {
         };
         self.watcher.ended("finished", &message);
         let summary = self.watcher.summary(unconfirmed, self.began.elapsed());
-        write_atomically(&self.home.join("summary.json"), format!("{summary:#}\n").as_bytes())?;
+        write_privately(&self.home.join("summary.json"), format!("{summary:#}\n").as_bytes())?;
         Ok(summary)
     }
 }

@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use prdo::node::Seat;
 use prdo::node::journal::{Level, Log, STATUS, line_of, utc};
 use prdo::node::prepare::Measure;
-use prdo::output::write_atomically;
+use prdo::output::write_privately;
 use prdo::peer::driver::Watch;
 use prdo::peer::machine::Note;
 use prdo::peer::page::{Sample, Sheet};
@@ -236,7 +236,7 @@ impl Watcher {
     /// A status that cannot be written is no reason to stop: what matters is in the ledger.
     fn write_status(&mut self, state: &str, message: Option<&str>) {
         let status = self.status(state, message);
-        let _ = write_atomically(&self.folder.join(STATUS), format!("{status:#}\n").as_bytes());
+        let _ = write_privately(&self.folder.join(STATUS), format!("{status:#}\n").as_bytes());
         *self.sheet.lock().unwrap_or_else(PoisonError::into_inner) = self.page(state);
     }
 
