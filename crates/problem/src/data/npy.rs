@@ -1,8 +1,7 @@
 //! One array of an NPZ archive: NumPy's header, and the numbers or pixels behind it.
 //!
-//! The header is read here rather than by `npyz`, which multiplies the dimensions it finds without a check and
-//! parses nested Python literals by recursion: a hostile file could stop the program. This reads the one form
-//! that NumPy writes and refuses the rest.
+//! The header is a Python literal. This reads the one form that NumPy writes and refuses the rest: no recursion, and
+//! dimensions are multiplied with a check, so that a hostile file cannot stop the program.
 
 use std::io::Read;
 

@@ -7,9 +7,8 @@
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use npyz::npz::{NpzArchive, NpzWriter};
-use zip::CompressionMethod;
-use zip::write::FileOptions;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::Cell;
 use super::error::{listed, quoted};
@@ -39,8 +38,12 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
 /// As [`read`].
 pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<Loaded, DataError> {
     options.refuse("NPZ", &["features", "prefix"])?;
-    let mut archive = NpzArchive::new(input).map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
-    let mut names: Vec<String> = archive.array_names().map(str::to_owned).collect();
+    let mut archive = ZipArchive::new(input).map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
+    let mut names = Vec::new();
+    for name in archive.file_names() {
+        let name = name.map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
+        names.extend(name.strip_suffix(".npy").map(str::to_owned));
+    }
     names.sort_unstable();
     let has = |name: &str| names.iter().any(|n| n == name);
     let label = match &options.label {
@@ -82,7 +85,7 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
 /// When `output` fails.
 pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) -> io::Result<()> {
     let (table, records) = (&data.table, data.table.len());
-    let mut archive = NpzWriter::new(output);
+    let mut archive = ZipWriter::new(output);
     match data.image.filter(|_| F::NUMPY == u8::NUMPY) {
         Some(image) => {
             let shape = [records, image.channels, image.height, image.width];
@@ -96,25 +99,24 @@ pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) ->
         let node: Vec<f64> = node.iter().map(|node| f64::from(*node)).collect();
         put(&mut archive, "node", &[records], &node)?;
     }
-    archive.zip_writer().finish()?;
+    archive.finish()?;
     Ok(())
 }
 
 /// Writes one array.
 fn put<F: Feature, W: Write + Seek>(
-    archive: &mut NpzWriter<W>,
+    archive: &mut ZipWriter<W>,
     name: &str,
     shape: &[usize],
     values: &[F],
 ) -> io::Result<()> {
-    let zip = archive.zip_writer();
     // Larger than 4 GB only says so in the archive if it was announced.
-    let options = FileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
-    zip.start_file(format!("{name}.npy"), options)?;
-    let mut written = zip.write_all(&npy::header_bytes(F::NUMPY, shape));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    archive.start_file(format!("{name}.npy"), options)?;
+    let mut written = archive.write_all(&npy::header_bytes(F::NUMPY, shape));
     F::bytes(values, &mut |bytes| {
         if written.is_ok() {
-            written = zip.write_all(bytes);
+            written = archive.write_all(bytes);
         }
     });
     written
@@ -123,12 +125,12 @@ fn put<F: Feature, W: Write + Seek>(
 /// The array `array` of the archive, to be read.
 fn entry<'a, R: Read + Seek>(
     file: &str,
-    archive: &'a mut NpzArchive<R>,
+    archive: &'a mut ZipArchive<R>,
     array: &str,
 ) -> Result<impl Read + 'a, DataError> {
     let malformed =
         |e: &dyn std::fmt::Display| DataError::malformed(file, "NPZ", format!("array \"{array}\": {e}"));
-    archive.zip_archive().by_name(&format!("{array}.npy")).map_err(|e| malformed(&e))
+    archive.by_name(&format!("{array}.npy")).map_err(|e| malformed(&e))
 }
 
 /// The table with its nodes, if the archive names them.
