@@ -77,6 +77,7 @@ fn quic(
             neighbours,
             relay: None,
             limits,
+            looks: false,
         });
         let links = links.unwrap();
         at[me] = Some(links.local_address());

@@ -137,6 +137,7 @@ fn measure(method: Method, rounds: usize, dimension: usize, folder: &Path) -> (f
             neighbours,
             relay: None,
             limits: Limits::lan(),
+            looks: false,
         });
         let links = links.unwrap();
         at[me] = Some(links.local_address());

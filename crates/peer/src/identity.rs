@@ -234,7 +234,7 @@ impl Identity {
             std::io::ErrorKind::NotFound => IdentityError::Absent { path: path.display().to_string() },
             _ => system("cannot read the key file", path)(e),
         })?;
-        check_file(path, &file.metadata().map_err(system("cannot look at the key file", path))?)?;
+        let found = file.metadata().map_err(system("cannot look at the key file", path))?;
         let mut text = Zeroizing::new(String::new());
         let read = Read::by_ref(&mut file).take(LONGEST).read_to_string(&mut text);
         let format = |problem| IdentityError::Format { path: path.display().to_string(), problem };
@@ -242,7 +242,13 @@ impl Identity {
             std::io::ErrorKind::InvalidData => format("it is not text"),
             _ => system("cannot read the key file", path)(e),
         })?;
-        Self::parse(&text).map_err(format)
+        // What is no key file at all is called so, before anybody is told to change its mode.
+        let identity = Self::parse(&text).map_err(format);
+        match check_file(path, &found) {
+            Err(IdentityError::Open { .. }) if identity.is_err() => identity,
+            Err(error) => Err(error),
+            Ok(()) => identity,
+        }
     }
 
     /// The key pair of a key file's text.

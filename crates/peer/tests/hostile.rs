@@ -140,10 +140,10 @@ impl Attacker {
     async fn link(&self) -> (Connection, SendStream, RecvStream) {
         let connection = self.connect().await;
         let (mut out, mut input) = connection.open_bi().await.unwrap();
-        out.write_all(b"prdo/1?").await.unwrap();
-        let mut welcome = [0; 7];
+        out.write_all(&[&b"prdo/1?"[..], &AGREEMENT].concat()).await.unwrap();
+        let mut welcome = [0; 39];
         input.read_exact(&mut welcome).await.unwrap();
-        assert_eq!(&welcome, b"prdo/1!");
+        assert_eq!(welcome[..], [&b"prdo/1!"[..], &AGREEMENT].concat());
         (connection, out, input)
     }
 

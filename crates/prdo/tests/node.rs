@@ -160,6 +160,15 @@ fn a_member_that_is_told_to_stop_goes_on_later() {
     assert_eq!(status["state"], "stopped");
     let done = status["round"].as_u64().unwrap();
     assert!((4..80).contains(&done), "{done}");
+    // ε and rounds are the ledger's, however old the last status is.
+    assert_eq!(status["rounds_charged"], trio.charged("east") as u64);
+    let old = trio.desk.read("east/status.json").replacen(&format!("\"round\": {done}"), "\"round\": 1", 1);
+    trio.desk.write("east/status.json", old.replace("\"epsilon_spent\"", "\"epsilon_spent_\""));
+    let by_ledger = trio.desk.prdo("node status east --json").json();
+    assert_eq!(by_ledger["rounds_charged"], status["rounds_charged"]);
+    let (spent, shown) =
+        (by_ledger["epsilon_spent"].as_f64().unwrap(), status["epsilon_spent"].as_f64().unwrap());
+    assert!((spent - shown).abs() < 1e-9, "{spent} {shown}");
     children[1] = trio.start("east");
     for (child, name) in children.iter_mut().zip(NAMES) {
         trio.done(child, name);

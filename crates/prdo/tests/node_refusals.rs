@@ -69,11 +69,23 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
     refused(&trio, &with("many.csv", many), &["many.csv", "41 records", "40 public slots"]);
     let narrow: String =
         good.lines().map(|line| line.split_once(',').unwrap().1.to_string() + "\n").collect();
-    refused(&trio, &with("narrow.csv", narrow), &["narrow.csv", "number of features is 2, agreed is 3"]);
+    refused(
+        &trio,
+        &with("narrow.csv", narrow),
+        &["narrow.csv", "number of features is 2 (width, depth), agreed is 3 (height, width, depth)"],
+    );
     let order = good.replacen("height,width", "width,height", 1);
     refused(&trio, &with("order.csv", order), &["feature 1", "\"width\"", "\"height\""]);
     refused(&trio, &with("class.csv", good.replacen(",red", ",mauve", 1)), &["\"mauve\"", "one of", "red"]);
+    let coded: String = good.replace(",red", ",0").replace(",green", ",1").replace(",blue", ",2");
+    refused(
+        &trio,
+        &with("coded.csv", coded),
+        &["coded.csv", "a label is a number", "one of the names", "red"],
+    );
     refused(&trio, &run.replace("north.csv", "nothing.csv"), &["nothing.csv"]);
+    refused(&trio, &format!("{run} --label colour"), &["\"colour\"", "--label COLUMN"]);
+    refused(&trio, &run.replace("--key north.key", "--key narrow.csv"), &["narrow.csv", "private"]);
 
     // Folders and addresses.
     desk.write("foreign/letter.txt", "dear");
@@ -121,7 +133,19 @@ fn folders_ledgers_and_budgets() {
         &run.replace("--data north.csv", "--data other.csv --ledger north.csv.ledger"),
         &["belongs to records", "digest"],
     );
+    // A file under another name does not have another budget.
+    desk.write("renamed.csv", desk.read("north.csv"));
+    refused(
+        &trio,
+        &run.replace("--data north.csv", "--data renamed.csv"),
+        &["--ledger ", "north.csv.ledger"],
+    );
     refused(&trio, &format!("{run} --budget 7"), &["--budget 7", "--raise-budget 7"]);
+    // The same command goes on, also one that raised the budget; it is not lowered by the way.
+    for _ in 0..2 {
+        refused(&trio, &format!("{run} --raise-budget 7"), &["without meeting"]);
+    }
+    refused(&trio, &format!("{run} --raise-budget 6.5"), &["--raise-budget 6.5 would lower it", "ε = 7"]);
     refused(&trio, &format!("{run} --budget 2"), &["budget is ε = 2"]);
     trio.agree("second.agreement");
     let hash = |file: &str| {
@@ -161,6 +185,34 @@ fn two_agreements_are_found_out_before_anything_is_released() {
         "{told}"
     );
     assert_eq!((trio.charged("north"), trio.charged("east")), (0, 0));
+    // Each side says in its own words whose hash is whose.
+    assert!(trio.told("north").contains(&format!("its agreement has the hash {second}, ours has {first}")));
+    assert!(trio.told("east").contains(&format!("its agreement has the hash {first}, ours has {second}")));
+}
+
+/// Two that only look find it out too; and whoever looks with another agreement stops nobody that waits.
+#[test]
+fn two_agreements_are_found_out_by_looking() {
+    let trio = Trio::new("prdo", 5);
+    trio.agree("second.agreement");
+    let typed = |name: &str, agreement: &str| {
+        format!(
+            "node check {agreement} --key {name}.key --data {name}.csv --ledger {name}-look.ledger --wait 3"
+        )
+    };
+    let mut one = trio.spawn(&typed("north", "all.agreement"), "north");
+    let mut two = trio.spawn(&typed("east", "second.agreement"), "east");
+    assert_eq!((trio.wait(&mut one, "north"), trio.wait(&mut two, "east")), (Some(2), Some(2)));
+    for name in ["north", "east"] {
+        let shown = trio.desk.read(&format!("{name}.out"));
+        assert!(shown.contains("another agreement") || shown.contains("signed different texts"), "{shown}");
+    }
+    let waits = trio.typed("east", "second.agreement", "east").replace("--give-up 60", "--give-up 4");
+    let mut waiting = trio.spawn(&waits, "east");
+    let answer = trio.desk.prdo(&typed("north", "all.agreement"));
+    assert_eq!(answer.code, Some(2), "{}", answer.stderr);
+    assert_eq!(trio.wait(&mut waiting, "east"), Some(2));
+    assert!(trio.told("east").contains("without meeting"), "{}", trio.told("east"));
 }
 
 #[test]

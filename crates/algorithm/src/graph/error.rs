@@ -18,7 +18,7 @@ pub struct UnknownName {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum GraphError {
     /// The family has no member with this number of nodes.
-    #[error("nodes = {nodes}: the {family} graph needs {allowed}")]
+    #[error("nodes = {nodes}: the {family} graph needs {allowed}{}", if *nodes == 2 { "; two can be a \"path\"" } else { "" })]
     Nodes {
         /// Name of the family.
         family: &'static str,

@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn sizes_outside_a_family_are_refused() {
-        assert_eq!(Graph::ring(2).unwrap_err().to_string(), "nodes = 2: the ring graph needs 3 or more");
+        assert_eq!(
+            Graph::ring(2).unwrap_err().to_string(),
+            "nodes = 2: the ring graph needs 3 or more; two can be a \"path\""
+        );
         for graph in [
             Graph::path(0),
             Graph::complete(0),

@@ -63,6 +63,9 @@ impl Home {
             }
         }
         let (charged, mut sent) = (run.charges.len(), run.sent.clone());
+        if state.is_none() && outgoing.is_empty() && !sent.is_empty() {
+            return Err(HomeError::Empty { rounds: charged });
+        }
         // Kept, and the ledger's line was about to be written.
         let waiting = |header: &Header| header.has_answer && header.round as usize == sent.len();
         let missing = outgoing.iter().map(|found| &found.header).find(|header| waiting(header));

@@ -126,6 +126,15 @@ pub enum HomeError {
         /// What it is now.
         now: String,
     },
+    /// A folder without anything of a run that has begun.
+    #[error(
+        "nothing of this run is in it, but the ledger has charges of {rounds} rounds of it: is it the right folder? Name \
+         the one that the run began in. If that is lost, the run cannot go on: a round must not be released twice"
+    )]
+    Empty {
+        /// Rounds charged.
+        rounds: usize,
+    },
     /// The folder is older than the ledger.
     #[error(
         "this run's folder was rolled back or damaged: {what}. Releasing that round again would give two \

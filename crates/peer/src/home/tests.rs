@@ -230,13 +230,19 @@ fn a_folder_or_ledger_from_an_old_copy_is_refused_or_harmless() {
                     disks.ledger.replace(ledger.clone());
                     disks.home.replace(home.clone());
                     match disks.start(k) {
-                        Err(HomeError::LedgerBack { .. } | HomeError::HomeBack { .. }) => refused[kind] += 1,
+                        Err(
+                            HomeError::LedgerBack { .. }
+                            | HomeError::HomeBack { .. }
+                            | HomeError::Empty { .. },
+                        ) => refused[kind] += 1,
                         Err(error) => panic!("{error}"),
                         // Nothing that was sent is lost, so going on sends nothing else: `run` asserts it.
                         Ok(mut node) => match node.run(5, &mut draw, &mut sent.clone()) {
                             Ok(()) => assert_eq!(node.charges(), 5),
                             // The second payload of a round is lost with the state after it.
-                            Err(HomeError::HomeBack { .. }) if k == 2 => refused[kind] += 1,
+                            Err(HomeError::HomeBack { .. } | HomeError::Empty { .. }) if k == 2 => {
+                                refused[kind] += 1
+                            }
                             Err(error) => panic!("{error}"),
                         },
                     }
@@ -273,7 +279,7 @@ fn a_rolled_back_ledger_or_folder_is_explained() {
     disks.ledger.replace(old.0);
     disks.home.replace(BTreeMap::new());
     let error = disks.start(1).err().unwrap();
-    assert!(matches!(error, HomeError::HomeBack { .. }), "an empty folder: {error}");
+    assert!(matches!(error, HomeError::Empty { .. }), "an empty folder: {error}");
     let other = Disks { ledger: disks.ledger.clone(), home: MemoryDisk::new() };
     let other_run = other.start_as(1, [8; 32], AGREEMENT, MEMBER).unwrap();
     for i in 0..9 {
@@ -332,7 +338,7 @@ fn a_flipped_bit_or_cut_in_any_file_is_noticed() {
                             assert_eq!(node.charges(), rounds);
                             went_on += 1;
                         }
-                        Err(HomeError::HomeBack { .. }) => refused += 1,
+                        Err(HomeError::HomeBack { .. } | HomeError::Empty { .. }) => refused += 1,
                         Err(error) => panic!("{error}"),
                     }
                 }

@@ -44,6 +44,7 @@ pub(super) struct Shared {
     pub(super) member: usize,
     pub(super) relay: Option<RelayUrl>,
     pub(super) limits: Limits,
+    pub(super) looks: bool,
     known: BTreeMap<usize, Arc<Known>>,
     board: Mutex<Board>,
     wake: Condvar,
@@ -134,6 +135,7 @@ impl Shared {
         neighbours: Vec<(Neighbour, PublicKey)>,
         relay: Option<RelayUrl>,
         limits: Limits,
+        looks: bool,
     ) -> Self {
         let known = |(neighbour, key): (Neighbour, PublicKey)| {
             let room = Arc::new(Semaphore::new(UNDELIVERED));
@@ -151,7 +153,7 @@ impl Shared {
             gone: Some(gone),
         };
         let known = neighbours.into_iter().map(known).collect();
-        Self { member, relay, limits, known, board: Mutex::new(board), wake: Condvar::new() }
+        Self { member, relay, limits, looks, known, board: Mutex::new(board), wake: Condvar::new() }
     }
 
     /// The board. A panic elsewhere leaves it usable: every change is a single step.

@@ -3,6 +3,7 @@
 use super::LinksError;
 use super::board::{Known, REFUSED, Shared, clean};
 use super::link::{self, Link};
+use crate::wire::{Hash, WireError, hex};
 use ::iroh::endpoint::{
     self, AfterHandshakeOutcome, BindError, ConnectOptions, ConnectingError, Connection, ConnectionError,
     EndpointHooks, PortmapperConfig, RecvStream, Side, TransportErrorCode, presets,
@@ -17,9 +18,13 @@ use tokio::time::timeout;
 
 /// The protocol's name in the handshake.
 pub(super) const PROTOCOL: &[u8] = b"prdo/1";
-/// What the dialling side says first, and what the other answers when the link is wanted.
-pub(super) const GREETING: &[u8; 7] = b"prdo/1?";
-pub(super) const WELCOME: &[u8; 7] = b"prdo/1!";
+/// What the dialling side says first, and what the other answers; the hash of one's agreement follows.
+const GREETING: &[u8; 7] = b"prdo/1?";
+const WELCOME: &[u8; 7] = b"prdo/1!";
+/// The same of somebody who only looks whether it could take part.
+const LOOKING: &[u8; 7] = b"prdo/1l";
+/// Bytes of a greeting.
+const GREETED: usize = 7 + 32;
 /// Handshakes at a time; beyond half of them, only with callers who have proven their address.
 const HANDSHAKES: usize = 64;
 /// TLS' alert (`unknown_ca`) with which a handshake ends if the other side's key is not the one that was dialled.
@@ -136,16 +141,23 @@ async fn greet(
     let greeted = timeout(shared.limits.connect, async {
         let (mut out, mut input) = connection.accept_bi().await.map_err(|_| None)?;
         if input.is_0rtt() {
-            return Err(Some("it sent early data"));
+            return Err(Some("it sent early data".to_owned()));
         }
-        expect(&mut input, GREETING).await?;
-        out.write_all(WELCOME).await.map_err(|_| None)?;
+        let heard = hear(&mut input, GREETING).await?;
+        // The other side is told in any case, so that it can say in its own words what differs.
+        out.write_all(&words(shared, &known, WELCOME)).await.map_err(|_| None)?;
+        if let Err(why) = heard.agrees(&known) {
+            let _ = out.finish();
+            let _ = timeout(shared.limits.grace, connection.closed()).await;
+            return Err(why);
+        }
         Ok((out, input))
     });
-    match greeted.await.unwrap_or(Err(Some("its greeting did not come in time"))) {
+    let late = "its greeting did not come in time".to_owned();
+    match greeted.await.unwrap_or(Err(Some(late))) {
         Ok((out, input)) => Some((Arc::clone(&known), Link { connection, out, input })),
         Err(why) => {
-            if let Some(why) = why {
+            if let Some(why) = &why {
                 shared.turned_away(known.neighbour.name.clone(), why);
             }
             connection.close(REFUSED, why.unwrap_or_default().as_bytes());
@@ -154,14 +166,49 @@ async fn greet(
     }
 }
 
-/// Reads seven bytes; the error says what is wrong with them, nothing if the connection broke.
-async fn expect(input: &mut RecvStream, wanted: &[u8; 7]) -> Result<(), Option<&'static str>> {
-    let mut found = [0; 7];
-    match input.read_exact(&mut found).await {
-        Ok(()) if &found == wanted => Ok(()),
-        Ok(()) => Err(Some("its greeting is not one of this protocol")),
-        Err(_) => Err(None),
+/// What this side says first.
+fn words(shared: &Shared, known: &Known, first: &[u8; 7]) -> [u8; GREETED] {
+    let mut words = [0; GREETED];
+    let (head, agreement) = words.split_at_mut(first.len());
+    head.copy_from_slice(if shared.looks { LOOKING } else { first });
+    agreement.copy_from_slice(&known.neighbour.expected.agreement);
+    words
+}
+
+/// What the other side has said first.
+struct Heard {
+    looks: bool,
+    agreement: Hash,
+}
+
+impl Heard {
+    /// Whether both sides have the same agreement; the error says so in this side's words, both hashes shown.
+    fn agrees(&self, known: &Known) -> Result<(), Option<String>> {
+        let ours = known.neighbour.expected.agreement;
+        if self.agreement == ours {
+            return Ok(());
+        }
+        let error = WireError::Agreement { found: hex(&self.agreement), ours: hex(&ours) };
+        Err(Some(match self.looks {
+            // No reason for a run to stop: nothing was begun there.
+            true => format!(
+                "it looked whether it could take part, with another agreement: {}",
+                hex(&self.agreement)
+            ),
+            false => error.to_string(),
+        }))
     }
+}
+
+/// Reads a greeting; the error says what is wrong with it, nothing if the connection broke.
+async fn hear(input: &mut RecvStream, wanted: &[u8; 7]) -> Result<Heard, Option<String>> {
+    let (mut head, mut agreement) = ([0; 7], [0; 32]);
+    input.read_exact(&mut head).await.map_err(|_| None)?;
+    if &head != wanted && &head != LOOKING {
+        return Err(Some("its greeting is not one of this protocol".to_owned()));
+    }
+    input.read_exact(&mut agreement).await.map_err(|_| None)?;
+    Ok(Heard { looks: &head == LOOKING, agreement })
 }
 
 /// The dialling side's part.
@@ -193,8 +240,13 @@ async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Lin
         None => "it does not speak this protocol".to_owned(),
     };
     let (mut out, mut input) = connection.open_bi().await.map_err(|_| broken())?;
-    out.write_all(GREETING).await.map_err(|_| broken())?;
-    expect(&mut input, WELCOME).await.map_err(|_| broken())?;
+    out.write_all(&words(shared, known, GREETING)).await.map_err(|_| broken())?;
+    let heard = hear(&mut input, WELCOME).await.map_err(|_| broken())?;
+    if let Err(why) = heard.agrees(known) {
+        let why = why.unwrap_or_default();
+        connection.close(REFUSED, b"another agreement");
+        return Err(why);
+    }
     Ok(Link { connection, out, input })
 }
 

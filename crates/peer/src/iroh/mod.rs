@@ -5,7 +5,8 @@
 //!   `board` holds which link is up and what is to be reported next.
 //!
 //! Of two neighbours the one with the lower number dials; it opens the connection's only stream and sends
-//! `prdo/1?`, and the link is up when the other has answered `prdo/1!`. From then on both sides send frames.
+//! `prdo/1?` with the hash of its agreement, and the link is up when the other has answered `prdo/1!` with the same hash.
+//! From then on both sides send frames.
 //!
 //! What never happens here: a connection that is not encrypted or whose other end has not proven a neighbour's key;
 //! early data (0-RTT); a look-up of addresses anywhere; a relay that was not named; more memory for a neighbour than
@@ -63,6 +64,8 @@ pub struct Setup {
     pub relay: Option<String>,
     /// Sizes and times.
     pub limits: Limits,
+    /// Whether this side only looks: neighbours with another agreement are told so, and go on.
+    pub looks: bool,
 }
 
 /// Links that could not be made; nothing was sent.
@@ -174,7 +177,7 @@ impl Links {
         let relay = setup.relay.as_deref().map(relay).transpose()?;
         setup.limits.check()?;
         let neighbours = check(&setup, secret.public(), relay.is_some())?;
-        let shared = Arc::new(Shared::new(setup.member, neighbours, relay, setup.limits));
+        let shared = Arc::new(Shared::new(setup.member, neighbours, relay, setup.limits, setup.looks));
         let problem = |problem: String| LinksError::Bind { address, problem };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

@@ -208,7 +208,7 @@ fn respond(request: &str, sheet: &Mutex<Sheet>) -> Response {
             body: sheet.metrics(),
         },
         ("GET", "/status.json") => {
-            Response { status: "200 OK", kind: "application/json", body: sheet.json() }
+            Response { status: "200 OK", kind: "application/json", body: sheet.status.clone() }
         }
         _ => Response::plain("404 Not Found", "there are /, /metrics and /status.json\n"),
     }

@@ -1,7 +1,5 @@
 //! What the page shows, in the three forms in which it is served.
 
-use std::fmt::Write;
-
 /// What the page shows. Fill it in through the lock that it is shared by; texts need no escaping.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
@@ -9,6 +7,8 @@ pub struct Sheet {
     pub title: String,
     /// Names and values, in the order in which they are shown.
     pub rows: Vec<(String, String)>,
+    /// The same as one JSON object, served as it is.
+    pub status: String,
     /// The metrics. Samples of one name share the first one's help and kind.
     pub samples: Vec<Sample>,
 }
@@ -90,25 +90,6 @@ impl Sheet {
         }
         text
     }
-
-    /// All of it as a JSON object: `title`, `rows` as pairs, `metrics` with name, labels and value.
-    pub(super) fn json(&self) -> String {
-        let rows: Vec<_> =
-            self.rows.iter().map(|(name, value)| format!("[{},{}]", json(name), json(value))).collect();
-        let metric = |sample: &Sample| {
-            let labels: Vec<_> =
-                sample.labels.iter().map(|(k, v)| format!("{}:{}", json(k), json(v))).collect();
-            let value = if sample.value.is_finite() { sample.value.to_string() } else { "null".to_owned() };
-            format!(
-                "{{\"name\":{},\"labels\":{{{}}},\"value\":{value}}}",
-                json(&sample.name),
-                labels.join(",")
-            )
-        };
-        let metrics: Vec<_> = self.samples.iter().map(metric).collect();
-        let (title, rows, metrics) = (json(&self.title), rows.join(","), metrics.join(","));
-        format!("{{\"title\":{title},\"rows\":[{rows}],\"metrics\":[{metrics}]}}\n")
-    }
 }
 
 /// A name that Prometheus takes.
@@ -151,20 +132,4 @@ fn html(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// A JSON string.
-fn json(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted += "\\\"",
-            '\\' => quoted += "\\\\",
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            _ => quoted.push(c),
-        }
-    }
-    quoted + "\""
 }

@@ -7,6 +7,7 @@ fn sheet() -> Sheet {
             ("round".to_owned(), "3 of 10".to_owned()),
             ("\"x\"\n".to_owned(), "'<script>'".to_owned()),
         ],
+        status: "{\"round\":3}".to_owned(),
         samples: vec![
             Sample::gauge("prdo_link_up", "Whether a link\nis up \\ down.", 1.0)
                 .with("neighbour", "a\"b\\c\nd"),
@@ -56,11 +57,7 @@ fn three_pages_are_there_and_escaped() {
         prdo_bytes_total 1000000000000000000000\n# HELP _0_bad_name \n# TYPE _0_bad_name gauge\n_0_bad_name +Inf\n\
         # HELP nan \n# TYPE nan gauge\nnan NaN\n";
     assert_eq!(body(&get(&page, "/metrics?name=x")), metrics);
-    let json = body(&get(&page, "/status.json")).to_owned();
-    assert!(json.starts_with(
-        r#"{"title":"A & <b>B</b>","rows":[["round","3 of 10"],["\"x\"\u000a","'<script>'"]],"metrics":[{"name":"prdo_link_up","labels":{"neighbour":"a\"b\\c\u000ad"},"value":1}"#
-    ), "{json}");
-    assert!(json.ends_with("{\"name\":\"nan\",\"labels\":{},\"value\":null}]}\n"), "{json}");
+    assert_eq!(body(&get(&page, "/status.json")), "{\"round\":3}");
 }
 
 #[test]

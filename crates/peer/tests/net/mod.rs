@@ -51,7 +51,15 @@ pub fn limits() -> Limits {
 
 pub fn setup(member: usize, neighbours: Vec<Neighbour>) -> Setup {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Setup { member, secret: secret(member).into(), listen, neighbours, relay: None, limits: limits() }
+    Setup {
+        member,
+        secret: secret(member).into(),
+        listen,
+        neighbours,
+        relay: None,
+        limits: limits(),
+        looks: false,
+    }
 }
 
 /// Links of `me` whose neighbours listen at the given places.

@@ -18,7 +18,7 @@ pub enum Node {
         after_help = "Example: prdo node init run.toml --members members.toml --out clinics.agreement\n\
         members.toml has for each member: [[member]] name = \"a\", key = \"…\", addresses = [\"192.0.2.7:4433\"],\n\
         records = 1000 (how many slots it has for records: public). Nobody's records are needed: where data.path is\n\
-        not readable here, give --features and --classes.\n\
+        not readable here, give --feature-names and --class-names (or --features and --classes, if there are no names).\n\
         When a member has left for good: --continues OLD.agreement --rounds-done R."
     )]
     Init(Box<InitArgs>),
@@ -67,6 +67,10 @@ pub struct OwnArgs {
     /// ε for everything ever released about these records; default: the ledger's, and the agreement's for a new one.
     #[arg(long, value_name = "E", value_parser = values::budget)]
     pub budget: Option<f64>,
+    /// Raises the ledger's budget to this ε, by the wish of the records' owner; the ledger says so. `check` only shows
+    /// what it would give.
+    #[arg(long, value_name = "E", value_parser = values::budget, conflicts_with = "budget")]
+    pub raise_budget: Option<f64>,
     /// Where to listen; default: this member's first address in the agreement.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
@@ -99,9 +103,6 @@ pub struct RunArgs {
     /// The run's folder: what must not be lost, the log, the status, and at the end the model.
     #[arg(long, value_name = "DIR")]
     pub home: PathBuf,
-    /// Raises the ledger's budget to this ε, by the wish of the records' owner; the ledger says so.
-    #[arg(long, value_name = "E", value_parser = values::budget, conflicts_with = "budget")]
-    pub raise_budget: Option<f64>,
     /// The folder of the run that this one goes on from, for an agreement that continues another.
     #[arg(long, value_name = "OLD_HOME")]
     pub from: Option<PathBuf>,
@@ -171,6 +172,12 @@ pub struct InitArgs {
     /// Number of classes, instead of looking at data.path.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub classes: Option<u64>,
+    /// The features' names, with commas between, in their order: members' files must have the same.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub feature_names: Vec<String>,
+    /// The classes' names, with commas between: members' labels must be among them. The first is class 0.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub class_names: Vec<String>,
     /// Channels, height and width of images, instead of looking at data.path.
     #[arg(long, value_name = "CxHxW", value_parser = values::image)]
     pub image: Option<[u64; 3]>,
@@ -180,7 +187,8 @@ pub struct InitArgs {
     /// The agreement that this one goes on from, when a member has left for good.
     #[arg(long, value_name = "OLD.agreement", requires = "rounds_done")]
     pub continues: Option<PathBuf>,
-    /// How many rounds the old agreement's members have released: the largest number in anyone's ledger.
+    /// How many rounds the old agreement's members have released: the most `charge` lines of that
+    /// run in anyone's ledger (`prdo node status` counts them).
     #[arg(long, value_name = "R", requires = "continues", value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds_done: Option<u32>,
     /// Overrides a key of the run file; may be given several times.

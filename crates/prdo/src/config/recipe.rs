@@ -137,6 +137,9 @@ fn method(document: &Document, warnings: &mut Vec<String>) -> Result<(Method, Se
     Ok((method, settings))
 }
 
+/// An ε above this is warned of.
+const MUCH: f64 = 10.0;
+
 fn privacy(
     document: &Document,
     least: usize,
@@ -151,6 +154,12 @@ fn privacy(
             "privacy.delta = {delta:e} is not below 1/N = {:.1e}: releasing one record in the clear could \
              satisfy it; choose it well below",
             1.0 / least as f64
+        ));
+    }
+    if let Some(epsilon) = document.float("privacy.epsilon").filter(|epsilon| *epsilon > MUCH) {
+        warnings.push(format!(
+            "privacy.epsilon = {epsilon}: whoever sees the messages may be e^{epsilon} times surer of a record than before; \
+             that is hardly any protection, and most people stay below {MUCH}"
         ));
     }
     match (document.float("privacy.epsilon"), document.float("privacy.noise_multiplier")) {

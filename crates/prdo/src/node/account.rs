@@ -4,6 +4,7 @@ use super::{NodeError, Seat};
 use prdo_accounting::{Accountant, Event, History, Target};
 use prdo_peer::dir::Directory;
 use prdo_peer::ledger::LedgerFile;
+use prdo_peer::ledger::contents::Contents;
 use prdo_peer::wire::Hash;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +75,10 @@ impl Account {
                 let (disk, name) = Directory::of_file(&path)?;
                 LedgerFile::existing(Box::new(disk), &name, digest)?
             }
-            false => None,
+            false => {
+                no_other(purse, &path, data, digest)?;
+                None
+            }
         };
         let (allowed, delta) = match &ledger {
             Some(ledger) => (Some(ledger.budget().epsilon()), ledger.budget().delta()),
@@ -84,7 +88,7 @@ impl Account {
         let round = seat.document.float("resolved.budget").filter(|budget| *budget <= 1.001 * agreed.epsilon);
         let promised = round.unwrap_or(agreed.epsilon).max(agreed.epsilon);
         if let (Some(asked), Some(allowed)) = (purse.raise, allowed)
-            && asked <= allowed
+            && asked < allowed
         {
             return Err(NodeError::NotRaised { ledger: path.display().to_string(), asked, allowed });
         }
@@ -131,6 +135,7 @@ impl Account {
                 rounds: rounds_left,
                 budget: self.budget.epsilon(),
                 delta,
+                hint: assumed_less(seat, &before),
             });
         }
         Ok(Outlook { spent, after, budget: self.budget, rounds_left })
@@ -159,6 +164,37 @@ impl Account {
             ledger.raise_budget(self.budget)?;
         }
         Ok(ledger)
+    }
+}
+
+/// Refuses to begin a ledger for records that have one already, under a name that the file had before.
+fn no_other(purse: &Purse, path: &Path, data: &Path, digest: &Hash) -> Result<(), NodeError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if purse.file.is_some() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let other = entry.path();
+        let is_ledger = other.extension().is_some_and(|ending| ending == "ledger") && other.is_file();
+        let contents = is_ledger.then(|| std::fs::read(&other).ok()).flatten();
+        let contents = contents.and_then(|bytes| Contents::parse(&bytes).ok());
+        if contents.and_then(|contents| contents.records()) == Some(*digest) {
+            let (data, ledger) = (data.display().to_string(), other.display().to_string());
+            return Err(NodeError::OtherLedger { data, ledger });
+        }
+    }
+    Ok(())
+}
+
+/// What to say when an agreement that goes on from another took less for released than the ledger has.
+fn assumed_less(seat: &Seat, before: &History) -> String {
+    let (assumed, found) = (seat.planned.recipe.earlier.len(), before.len());
+    match seat.agreement.terms().continues {
+        Some(_) if assumed < found => format!(
+            ". The agreement takes it that {assumed} rounds were released before; this ledger has {found}: make the \
+             agreement again with a larger --rounds-done"
+        ),
+        _ => String::new(),
     }
 }
 

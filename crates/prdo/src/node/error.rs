@@ -50,8 +50,8 @@ pub enum NodeError {
     /// The run does not fit the budget.
     #[error(
         "the privacy budget of these records does not allow this run: ε = {spent:.4} is spent, ε = {after:.4} would be after \
-         {rounds} more rounds, the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released. If \
-         the owner of the records agrees to more, --raise-budget EPS says so in the ledger"
+         {rounds} more rounds, the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released{hint}. \
+         If the owner of the records agrees to more, --raise-budget EPS says so in the ledger"
     )]
     Budget {
         /// The ledger's file.
@@ -66,6 +66,19 @@ pub enum NodeError {
         budget: f64,
         /// The budget's δ.
         delta: f64,
+        /// What else may be the matter.
+        hint: String,
+    },
+    /// Records that have a ledger under another name.
+    #[error(
+        "{data} holds the records of {ledger}: --ledger {ledger} goes on with it. Their budget is one, whatever the file is \
+         called"
+    )]
+    OtherLedger {
+        /// The data.
+        data: String,
+        /// The ledger.
+        ledger: String,
     },
     /// A budget larger than the ledger's.
     #[error(
@@ -81,7 +94,7 @@ pub enum NodeError {
         allowed: f64,
     },
     /// A budget that would not be raised.
-    #[error("--raise-budget {asked} does not raise it: {ledger} already allows ε = {allowed}")]
+    #[error("--raise-budget {asked} would lower it: {ledger} already allows ε = {allowed}")]
     NotRaised {
         /// The ledger's file.
         ledger: String,

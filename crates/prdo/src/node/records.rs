@@ -66,7 +66,11 @@ pub enum RecordsError {
 /// Some errors name the file themselves.
 fn named(file: &str, error: &DataError) -> String {
     let text = error.to_string();
-    if text.starts_with(file) { text } else { format!("{file}: {text}") }
+    let text = if text.starts_with(file) { text } else { format!("{file}: {text}") };
+    match error {
+        DataError::MissingColumn { .. } => format!("{text}; --label COLUMN names the labels"),
+        _ => text,
+    }
 }
 
 /// How a file is read, where it does not say so itself.
@@ -148,7 +152,12 @@ impl Fit<'_> {
     fn table<F: Feature>(&self, dataset: Dataset<F>) -> Result<Table<F>, RecordsError> {
         let width = dataset.table.width() as u64;
         if width != self.facts.features {
-            return Err(self.differs("the number of features", width, self.facts.features));
+            let (mut found, mut agreed) = (width.to_string(), self.facts.features.to_string());
+            if let (Some(ours), Some(theirs)) = (&dataset.feature_names, &self.facts.feature_names) {
+                (found, agreed) =
+                    (format!("{found} ({})", ours.join(", ")), format!("{agreed} ({})", theirs.join(", ")));
+            }
+            return Err(self.differs("the number of features", found, agreed));
         }
         let image = dataset.image.map(|i| [i.channels as u64, i.height as u64, i.width as u64]);
         if let (Some(found), Some(agreed)) = (image, self.facts.image)
@@ -183,6 +192,22 @@ impl Fit<'_> {
             Some(names) => {
                 let numbers = self.numbers(names)?;
                 data::renumbered_labels(dataset.table, &numbers).map_err(failed)?
+            }
+            // Nobody could say which number stands for which name, unless the names are the numbers.
+            None if self
+                .facts
+                .class_names
+                .iter()
+                .flatten()
+                .enumerate()
+                .any(|(k, name)| *name != k.to_string()) =>
+            {
+                let agreed: Vec<_> = self.facts.class_names.iter().flatten().take(20).cloned().collect();
+                return Err(self.differs(
+                    "a label",
+                    "a number",
+                    format!("one of the names {}", agreed.join(", ")),
+                ));
             }
             None => dataset.table,
         };

@@ -25,7 +25,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let own = &args.own;
     let (identity, seat) = seat(own)?;
     let address = listen(own, &seat)?;
-    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: None };
+    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
     let reading = Reading { label: own.label.as_deref(), test: false };
     let home = args.home.as_deref().filter(|home| home.exists());
     let request = Request { data: &own.data, reading, purse: &purse, home };

@@ -76,9 +76,12 @@ fn wiring_of(document: &Document, args: &InitArgs, members: usize) -> Result<Wir
 /// data shows.
 fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), ConfigError> {
     let kind = model_kind(document)?;
-    if args.features.is_none() && args.classes.is_none() && args.image.is_none() {
+    let (features, classes) =
+        (named(&args.feature_names, args.features)?, named(&args.class_names, args.classes)?);
+    if features.is_none() && classes.is_none() && args.image.is_none() {
         let given = public_facts(document, &kind).map_err(|e| {
-            let help = "if the data is not here: --features N --classes K (images: --image CxHxW) say what is needed";
+            let help = "if the data is not here: --feature-names A,B,… --class-names C,D,… (or --features N --classes K; \
+                        images: --image CxHxW) say what is needed";
             if e.help.is_none() { e.help(help) } else { e }
         })?;
         if let Some(path) = document.text("data.path") {
@@ -87,7 +90,7 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), Confi
         return Ok(given);
     }
     let pixels = args.image.map(|sides| sides.iter().fold(1u64, |all, side| all.saturating_mul(*side)));
-    if let (Some(features), Some(pixels)) = (args.features, pixels)
+    if let (Some(features), Some(pixels)) = (features, pixels)
         && features != pixels
     {
         return Err(ConfigError::anywhere(format!(
@@ -95,8 +98,8 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), Confi
         )));
     }
     let missing = || ConfigError::anywhere("--features is missing: how many features does a record have?");
-    let features = args.features.or(pixels).ok_or_else(missing)?;
-    let classes = args.classes.or(document.integer("data.classes"));
+    let features = features.or(pixels).ok_or_else(missing)?;
+    let classes = classes.or(document.integer("data.classes"));
     let classes = match (kind.as_str(), classes) {
         ("logistic", None) => Some(2),
         ("logistic", Some(k)) if k != 2 => {
@@ -109,8 +112,31 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), Confi
         }
         (_, classes) => classes,
     };
-    let facts = Facts { features, classes, image: args.image, ..Facts::default() };
+    let names = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+    let (feature_names, class_names) = (names(&args.feature_names), names(&args.class_names));
+    let facts = Facts { features, classes, image: args.image, feature_names, class_names };
     Ok((facts, args.image.is_some()))
+}
+
+/// How many there are: as many as names, if names are given.
+fn named(names: &[String], number: Option<u64>) -> Result<Option<u64>, ConfigError> {
+    if names.is_empty() {
+        return Ok(number);
+    }
+    let twice = names.iter().enumerate().find(|(k, name)| names.iter().take(*k).any(|other| other == *name));
+    if let Some((_, name)) = twice {
+        return Err(ConfigError::anywhere(format!(
+            "the name {name:?} is given twice: each may be there once"
+        )));
+    }
+    match number {
+        Some(number) if number != names.len() as u64 => Err(ConfigError::anywhere(format!(
+            "{number} is not allowed with {} names ({}): leave the number out",
+            names.len(),
+            names.join(",")
+        ))),
+        _ => Ok(Some(names.len() as u64)),
+    }
 }
 
 fn agreement_terms(

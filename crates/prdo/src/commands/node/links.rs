@@ -17,8 +17,8 @@ impl From<LinksError> for Failure {
     }
 }
 
-/// Listens, and knows the neighbours.
-pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr) -> Result<Links, Failure> {
+/// Listens, and knows the neighbours. Somebody who only looks stops nobody with another agreement.
+pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr, looks: bool) -> Result<Links, Failure> {
     let neighbours: Vec<_> = seat
         .neighbours()
         .into_iter()
@@ -38,6 +38,7 @@ pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr) -> Result<Link
         neighbours,
         relay: seat.agreement.terms().relay.clone(),
         limits: if near { Limits::lan() } else { Limits::wan() },
+        looks,
     };
     Ok(Links::new(setup)?)
 }
@@ -70,7 +71,7 @@ pub fn attempt(
     listen: SocketAddr,
     wait: Duration,
 ) -> Result<Vec<Attempt>, Failure> {
-    let mut links = open(seat, identity, listen)?;
+    let mut links = open(seat, identity, listen, true)?;
     let end = Instant::now() + wait;
     let neighbours = seat.neighbours();
     let mut tries: BTreeMap<usize, Try> = neighbours

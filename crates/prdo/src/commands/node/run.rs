@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (identity, seat) = seat(own)?;
     let address = listen(own, &seat)?;
     let measure = args.test.as_deref().map(|test| measure(&seat, test, own.label.as_deref())).transpose()?;
-    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: args.raise_budget };
+    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
     let reading = Reading { label: own.label.as_deref(), test: false };
     let request = Request { data: &own.data, reading, purse: &purse, home: Some(&args.home) };
     let ready = Ready::new(seat, &request)?;
@@ -49,12 +49,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let sheet = Arc::new(Mutex::new(Sheet::default()));
     let _page = open_page(args.status, &sheet)?;
     let stop = Stop::listen()?;
+    let ledger = ready.ledger().to_path_buf();
     let (begun, seat) =
         ready.begin(&identity, secret, patience(args), args.from.as_deref(), args.new_member)?;
     if begun.rounds_done > 0 {
         tell(&format!("going on after round {}", begun.rounds_done));
     }
-    let fixed = Fixed::of(&seat, listening, seeded);
+    let fixed = Fixed::of(&seat, listening, &ledger, seeded);
     let watcher = Watcher::new(fixed, &args.home, begun.rounds_done, measure, stop.clone(), sheet)?;
     let summary =
         Work { seat, watcher, home: &args.home, began: Instant::now() }.train(begun, &mut *links, &stop)?;
@@ -97,7 +98,7 @@ fn open_links(
     identity: &Identity,
     address: SocketAddr,
 ) -> Result<(Box<dyn Transport>, String), Failure> {
-    let links = super::links::open(seat, identity, address)?;
+    let links = super::links::open(seat, identity, address, false)?;
     let listening = links.local_address().to_string();
     Ok((Box::new(links), listening))
 }
@@ -119,7 +120,7 @@ fn announce(ready: &Ready, seeded: bool) {
     let (seat, outlook) = (ready.seat(), &ready.outlook);
     let (terms, planned) = (seat.agreement.terms(), &seat.planned);
     tell(&format!(
-        "{} in {} ({}): {} of {} with {} parameters, {} rounds, {} neighbours",
+        "{} in {} ({}): {} of {} with {} parameters, {} rounds, {}",
         seat.member.name,
         terms.name,
         hex(&seat.agreement.hash()[..6]),
@@ -127,7 +128,10 @@ fn announce(ready: &Ready, seeded: bool) {
         planned.model.kind,
         terms.dimension,
         terms.rounds,
-        seat.neighbours().len()
+        match seat.neighbours().len() {
+            1 => "1 neighbour".to_string(),
+            many => format!("{many} neighbours"),
+        }
     ));
     tell(&format!(
         "privacy: ε = {:.4} spent, {:.4} after this run, budget {} at δ = {:e}; noise multiplier {:.4}",
@@ -221,7 +225,9 @@ fn show(summary: &Json, home: &Path, as_json: bool) {
         return;
     }
     let number = |key: &str| summary[key].as_f64().unwrap_or(f64::NAN);
-    say(&format!("done: {} rounds in {:.1} s", summary["rounds"], number("seconds")));
+    let before = summary["rounds_before"].as_u64().filter(|before| *before > 0);
+    let before = before.map_or(String::new(), |before| format!(", those after {before}"));
+    say(&format!("done: {} rounds{before} in {:.1} s", summary["rounds"], number("seconds")));
     if let Some(accuracy) = summary["test_accuracy"].as_f64() {
         say(&format!("test accuracy {:.2} % (this member's own model)", 100.0 * accuracy));
     }

@@ -3,9 +3,12 @@
 use crate::cli::node::StatusArgs;
 use crate::commands::Failure;
 use crate::progress::say;
+use prdo::accounting::Accountant;
 use prdo::node::journal::{STATUS, last_lines};
 use prdo::node::prepare::read_agreement;
+use prdo::peer::agreement::Agreement;
 use prdo::peer::dir::Directory;
+use prdo::peer::ledger::contents::Contents;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -49,11 +52,36 @@ fn read(home: &Path) -> Result<Json, Failure> {
         (None, _) => said,
     };
     status["state"] = state.into();
+    if status["process"].is_null() || status["state"] != "running" {
+        by_ledger(&mut status, &agreement);
+    }
     if status["rounds"].is_null() {
         status["rounds"] = agreement.terms().rounds.into();
         status["name"] = agreement.terms().name.clone().into();
     }
     Ok(status)
+}
+
+/// What a node that is not there last said may be old: what its records were charged for stands in their ledger.
+fn by_ledger(status: &mut Json, agreement: &Agreement) {
+    let Some(path) = status["ledger"].as_str().map(str::to_string) else { return };
+    let read = std::fs::read(&path).map_err(|e| e.to_string());
+    let contents = read.and_then(|bytes| Contents::parse(&bytes).map_err(|bad| bad.what));
+    match contents {
+        Ok(contents) => {
+            let run = contents.run(&agreement.terms().run);
+            status["rounds_charged"] = run.map_or(0, |run| run.charges.len()).into();
+            let (history, delta) = (contents.history(), contents.budget().map_or(1e-5, |b| b.delta()));
+            let spent = match history.is_empty() {
+                true => Some(0.0),
+                false => Accountant::default().epsilon(&history, delta).ok().map(|bounds| bounds.upper),
+            };
+            if let Some(spent) = spent {
+                status["epsilon_spent"] = spent.into();
+            }
+        }
+        Err(why) => status["ledger_problem"] = why.into(),
+    }
 }
 
 fn lines(status: &Json) -> Vec<String> {
@@ -77,6 +105,14 @@ fn lines(status: &Json) -> Vec<String> {
             number("delta").unwrap_or(f64::NAN)
         ));
     }
+    let ledger = shown(&text("ledger"));
+    match (status["rounds_charged"].as_u64(), status["ledger_problem"].as_str()) {
+        (Some(rounds), _) => lines.push(format!("ledger     {rounds} rounds of this run charged ({ledger})")),
+        (None, Some(why)) => {
+            lines.push(format!("ledger     {ledger} cannot be read: {why}; ε is as of {}", text("updated")))
+        }
+        (None, None) => {}
+    }
     for neighbour in status["neighbours"].as_array().into_iter().flatten() {
         let part = |key: &str| neighbour[key].as_str().unwrap_or("");
         let why = if part("why").is_empty() { String::new() } else { format!(" ({})", part("why")) };
@@ -90,6 +126,12 @@ fn lines(status: &Json) -> Vec<String> {
     let log = status["log"].as_array().cloned().unwrap_or_default();
     lines.extend(log.iter().map(log_line));
     lines
+}
+
+/// A path from here, where that is shorter.
+fn shown(path: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    Path::new(path).strip_prefix(here).unwrap_or(Path::new(path)).display().to_string()
 }
 
 /// A line of the log for people.

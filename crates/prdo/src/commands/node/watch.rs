@@ -36,12 +36,13 @@ pub struct Fixed {
     pub names: Vec<String>,
     pub noise_multiplier: f64,
     pub listening: String,
+    pub ledger: PathBuf,
     pub seeded: bool,
     pub started: String,
 }
 
 impl Fixed {
-    pub fn of(seat: &Seat, listening: String, seeded: bool) -> Self {
+    pub fn of(seat: &Seat, listening: String, ledger: &Path, seeded: bool) -> Self {
         let terms = seat.agreement.terms();
         Self {
             name: terms.name.clone(),
@@ -52,6 +53,8 @@ impl Fixed {
             names: terms.members.iter().map(|m| m.name.clone()).collect(),
             noise_multiplier: seat.planned.guarantee.noise_multiplier,
             listening,
+            // From wherever somebody asks for the status.
+            ledger: std::path::absolute(ledger).unwrap_or_else(|_| ledger.to_path_buf()),
             seeded,
             started: utc(SystemTime::now()),
         }
@@ -177,6 +180,7 @@ impl Watcher {
             "test_accuracy": n.accuracy,
             "unconfirmed": unconfirmed,
             "test_seed": f.seeded.then_some(TEST_SEED),
+            "rounds_before": self.began.0,
             "seconds": time.as_secs_f64(),
         })
     }
@@ -217,6 +221,7 @@ impl Watcher {
             "agreement": f.agreement,
             "member": f.member,
             "listening": f.listening,
+            "ledger": f.ledger,
             "round": n.round,
             "rounds": f.rounds,
             "rounds_per_second": n.rate,
@@ -237,15 +242,28 @@ impl Watcher {
     fn write_status(&mut self, state: &str, message: Option<&str>) {
         let status = self.status(state, message);
         let _ = write_privately(&self.folder.join(STATUS), format!("{status:#}\n").as_bytes());
-        *self.sheet.lock().unwrap_or_else(PoisonError::into_inner) = self.page(state);
+        *self.sheet.lock().unwrap_or_else(PoisonError::into_inner) = self.page(state, &status);
     }
 
-    fn page(&self, state: &str) -> Sheet {
+    /// The state in words: whom a running node waits for.
+    fn state_in_words(&self, state: &str) -> String {
+        let away = |(name, state): &&(String, &'static str)| *state == "not reached" && !name.is_empty();
+        let names: Vec<_> = self.now.neighbours.iter().filter(away).map(|(name, _)| name.as_str()).collect();
+        match state {
+            "running" if !names.is_empty() => format!("running, waiting for {}", names.join(", ")),
+            _ => state.to_string(),
+        }
+    }
+
+    fn page(&self, state: &str, status: &Json) -> Sheet {
         let (f, n) = (&self.fixed, &self.now);
         let row = |name: &str, value: String| (name.to_string(), value);
+        let left = status["seconds_left"].as_f64().filter(|_| state == "running");
+        let left = left.map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
         let mut rows = vec![
-            row("state", state.into()),
-            row("round", format!("{} of {}", n.round, f.rounds)),
+            row("state", self.state_in_words(state)),
+            row("as of", status["updated"].as_str().unwrap_or_default().into()),
+            row("round", format!("{} of {}{left}", n.round, f.rounds)),
             row("rounds a second", format!("{:.2}", n.rate)),
             row("privacy", format!("ε = {:.4} spent of {} at δ = {:e}", n.spent, n.budget, n.delta)),
             row("agreement", f.agreement.clone()),
@@ -255,9 +273,11 @@ impl Watcher {
             rows.push(row("draws", TEST_SEED.into()));
         }
         rows.extend(n.accuracy.map(|a| row("test accuracy", format!("{:.2} %", 100.0 * a))));
-        rows.extend(
-            n.neighbours.iter().map(|(name, state)| row(&format!("neighbour {name}"), (*state).into())),
-        );
+        for (name, state) in &n.neighbours {
+            let why = self.why.get(name).filter(|_| *state == "not reached");
+            let why = why.map_or(String::new(), |why| format!(" ({why})"));
+            rows.push(row(&format!("neighbour {name}"), format!("{state}{why}")));
+        }
         let mut samples = vec![
             Sample::counter("prdo_round", "Rounds done.", n.round.into()),
             Sample::gauge("prdo_rounds", "Rounds of the run.", f.rounds.into()),
@@ -270,7 +290,7 @@ impl Watcher {
             let sample = Sample::gauge("prdo_neighbour_up", "Whether the link is up.", up);
             samples.push(sample.with("neighbour", name));
         }
-        Sheet { title: format!("{} in {}", f.member, f.name), rows, samples }
+        Sheet { title: format!("{} in {}", f.member, f.name), rows, status: format!("{status}\n"), samples }
     }
 
     /// Neighbours and their state, ε and accuracy, beside the bar.
