@@ -138,13 +138,23 @@ impl Attacker {
     }
 
     async fn link(&self) -> (Connection, SendStream, RecvStream) {
-        let connection = self.connect().await;
-        let (mut out, mut input) = connection.open_bi().await.unwrap();
-        out.write_all(&[&b"prdo/1?"[..], &AGREEMENT].concat()).await.unwrap();
-        let mut welcome = [0; 39];
-        input.read_exact(&mut welcome).await.unwrap();
-        assert_eq!(welcome[..], [&b"prdo/1!"[..], &AGREEMENT].concat());
-        (connection, out, input)
+        loop {
+            let connection = self.connect().await;
+            let (mut out, mut input) = connection.open_bi().await.unwrap();
+            out.write_all(&[&b"prdo/1?"[..], &AGREEMENT].concat()).await.unwrap();
+            let mut welcome = [0; 39];
+            match input.read_exact(&mut welcome).await {
+                Ok(()) => {
+                    assert_eq!(welcome[..], [&b"prdo/1!"[..], &AGREEMENT].concat());
+                    return (connection, out, input);
+                }
+                // The victim's thread has not yet heard of the last few: on a busy machine it takes a moment.
+                Err(_) if closed(&connection).await.contains("too many connections") => {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     /// Sends the bytes on a link, perhaps ends the stream, and waits to be thrown out; the reason.
