@@ -38,7 +38,8 @@ fn report(results: &Results, [bounds, ratios, slopes]: [Figure; 3]) -> String {
     page.paragraph(
         "Bound over measured is the least over all cases, seeds and rounds; below one an inequality would fail. An \
          inequality of every path holds without any average; a conditional one is about the expectation given the \
-         past, which is computed exactly from all records; a mean of seeds is compared up to its standard error.",
+         past, which is computed exactly from all records; a mean of seeds is compared up to its standard error, and the \
+         column beside says by how many of them a mean lies above its bound at most.",
     );
     let (head, rows) = results.table();
     page.add(&table(&head, &rows, &[]));
@@ -59,7 +60,9 @@ fn report(results: &Results, [bounds, ratios, slopes]: [Figure; 3]) -> String {
     page.add(&table(&head, &rows, &[]));
     page.paragraph(&format!(
         "Scheduled runs without noise, {} seeds, one c_α for all horizons. The slope is that of log mean against log \
-         T by least squares; its error comes from those of the means.",
+         T by least squares; its error comes from those of the means. The theorem bounds the average from above: as long \
+         as αL_sT is small a run has hardly left its start, and its average falls slower than the bound, which is far \
+         above it. Once a run settles, Σ‖∇f‖² is about Δ_f/α, and the average falls as 1/(αT), with the power −2/3.",
         results.slope_seeds
     ));
     page.note("A seeded simulation: the noise of its private cells can be recomputed by anyone.", true);

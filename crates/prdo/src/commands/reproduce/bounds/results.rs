@@ -167,13 +167,15 @@ impl Results {
                 .map(|(t, mean, error)| json!({"rounds": t, "mean": mean, "standard_error": error}))
                 .collect();
             json!({"problem": fall.problem, "graph": fall.network, "c_alpha": fall.c_alpha,
-                   "slope": fall.slope, "slope_error": fall.error, "points": points})
+                   "slope": fall.slope.0, "slope_error": fall.slope.1,
+                   "slope_over_all_horizons": fall.whole.0, "slope_over_all_horizons_error": fall.whole.1,
+                   "points": points})
         };
         json!({
             "checked": self.checked(),
             "violated": self.violated(),
-            "slope": self.slope().map(|fall| fall.slope),
-            "slope_error": self.slope().map(|fall| fall.error),
+            "slope": self.slope().map(|fall| fall.slope.0),
+            "slope_error": self.slope().map(|fall| fall.slope.1),
             "slope_of": {"problem": SLOPE_OF.0, "graph": SLOPE_OF.1},
             "slope_of_theorem": THEOREM,
             "cases": self.summaries.len(),
@@ -190,7 +192,16 @@ impl Results {
 
     /// The inequalities, one a row.
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let head = vec!["inequality", "what", "sense", "checked", "violated", "bound/measured", "where"];
+        let head = vec![
+            "inequality",
+            "what",
+            "sense",
+            "checked",
+            "violated",
+            "bound/measured",
+            "most s.e. above",
+            "where",
+        ];
         let row = |(one, found): (&super::inequality::Inequality, &Finding)| {
             let (worst, place) = match &found.worst {
                 Some((defect, place)) if one.kind == Kind::Identity => {
@@ -206,6 +217,7 @@ impl Results {
                 found.checked.to_string(),
                 found.violated(self.allowance).to_string(),
                 worst,
+                if one.kind == Kind::Mean { format!("{:.1}", found.most_above()) } else { String::new() },
                 place.to_string(),
             ]
         };
@@ -214,7 +226,7 @@ impl Results {
 
     /// The slopes, one a row.
     pub fn slopes(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
-        let head = vec!["problem", "graph", "c_α", "T", "slope", "standard error"];
+        let head = vec!["problem", "graph", "c_α", "T", "slope", "over the last decade of T"];
         let row = |fall: &Fall| {
             let ends = (fall.points.first(), fall.points.last());
             let end = |point: Option<&(f64, f64, f64)>| point.map_or(0.0, |(t, _, _)| *t);
@@ -223,8 +235,8 @@ impl Results {
                 fall.network.to_string(),
                 format!("{:.3}", fall.c_alpha),
                 format!("{}–{}", end(ends.0), end(ends.1)),
-                format!("{:.3}", fall.slope),
-                format!("{:.3}", fall.error),
+                format!("{:.3} ± {:.3}", fall.whole.0, fall.whole.1),
+                format!("{:.3} ± {:.3}", fall.slope.0, fall.slope.1),
             ]
         };
         (head, self.falls.iter().map(row).collect())
@@ -272,9 +284,9 @@ impl Results {
         let (checked, violated) = (self.checked(), self.violated());
         let slope = self.slope().map_or(String::new(), |fall| {
             format!(
-                " Without noise the average squared gradient falls as T^{:.3} ± {:.3} ({} on the {} graph); the theorem \
-                 says {THEOREM:.3} at the slowest.",
-                fall.slope, fall.error, fall.problem, fall.network
+                " Without noise the average squared gradient falls as T to the power of {:.3} ± {:.3} over the last \
+                 decade of T ({} on the {} graph); the theorem's bound falls with the power {THEOREM:.3}.",
+                fall.slope.0, fall.slope.1, fall.problem, fall.network
             )
         });
         let clipped = match self.summaries.iter().filter(|case| case.clipped).count() {

@@ -19,10 +19,11 @@ pub struct Fall {
     pub c_alpha: f64,
     /// T, the mean of (1/T)·Σ‖∇f(x̄^t)‖² over seeds, and its standard error.
     pub points: Vec<(f64, f64, f64)>,
-    /// Of log mean against log T, by least squares.
-    pub slope: f64,
-    /// The slope's standard error, from those of the means.
-    pub error: f64,
+    /// Of log mean against log T over the last decade of T by least squares, and its standard error from those of the
+    /// means.
+    pub slope: (f64, f64),
+    /// The same over all horizons.
+    pub whole: (f64, f64),
 }
 
 impl Fall {
@@ -50,8 +51,10 @@ impl Fall {
             let (mean, error) = mean_and_error(&values);
             points.push((f64::from(*rounds), mean, error));
         }
-        let (slope, error) = fit(&points);
-        Ok(Self { problem: problem.name, network: network.name, c_alpha, points, slope, error })
+        let last = points.last().map_or(0.0, |(t, _, _)| *t);
+        let late: Vec<_> = points.iter().copied().filter(|(t, _, _)| *t >= 0.0999 * last).collect();
+        let (slope, whole) = (fit(&late), fit(&points));
+        Ok(Self { problem: problem.name, network: network.name, c_alpha, points, slope, whole })
     }
 }
 

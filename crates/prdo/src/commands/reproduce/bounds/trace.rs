@@ -82,7 +82,7 @@ pub fn stationarity(case: &Case<'_>, seed: u64) -> Result<f64, RunError> {
     let rounds = case.setting().setup().rounds;
     let mut sum = 0.0;
     for _ in 0..rounds {
-        sum += norm2(&mean(&case.problem.local(&nodes.average()).gradients));
+        sum += norm2(&case.problem.gradient(&nodes.average()));
         nodes.step(false)?;
     }
     Ok(sum / rounds as f64)
@@ -279,6 +279,7 @@ impl<'a> Correction<'a> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::case::{Case, Network};
     use super::super::problem::Problem;
@@ -291,7 +292,7 @@ mod tests {
         for (problem, private) in [(&problems[2], false), (&problems[0], true)] {
             let case = Case::new(problem, &networks[0], 30, private).unwrap();
             let trace = Trace::of(&case, 3).unwrap();
-            let mut check = |moments: Moments| {
+            let check = |moments: Moments| {
                 let round = &trace.rounds[moments.round as usize];
                 for (ours, theirs) in [
                     (round.disagreement, moments.disagreement),

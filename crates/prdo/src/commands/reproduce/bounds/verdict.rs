@@ -43,7 +43,7 @@ impl Finding {
     /// An equation's failure against what rounding allows.
     fn equation(&mut self, pairs: &[(f64, f64)], place: impl Fn() -> String) {
         for (defect, allowed) in pairs {
-            self.broken += u64::from(!(defect <= allowed));
+            self.broken += u64::from(exceeds(*defect, *allowed));
             if self.worst.as_ref().is_none_or(|(worst, _)| *defect > *worst) {
                 self.worst = Some((*defect, place()));
             }
@@ -52,8 +52,7 @@ impl Finding {
 
     fn pair(&mut self, pairs: &[(f64, f64)], floor: f64, place: impl Fn() -> String) {
         for (measured, bound) in pairs {
-            // Not "measured > …": a NaN is no success.
-            self.broken += u64::from(!(*measured <= bound * (1.0 + RELATIVE) + floor));
+            self.broken += u64::from(exceeds(*measured, bound * (1.0 + RELATIVE) + floor));
             self.ratio(*measured, *bound, floor, &place);
         }
     }
@@ -72,7 +71,7 @@ impl Finding {
         let squares: f64 = pairs.iter().map(|(m, b)| (m - b - gap).powi(2)).sum();
         let error = (squares / (n - 1.0) / n).sqrt();
         let errors = if error > 0.0 { excess / error } else { f64::INFINITY };
-        if !(errors < 1.0) {
+        if exceeds(errors, 1.0) {
             self.above.push((errors, place()));
         }
     }
@@ -99,13 +98,18 @@ impl Finding {
 
     /// How often it was broken, where a mean must be more than `k` standard errors above its bound to count.
     pub fn violated(&self, k: f64) -> u64 {
-        self.broken + self.above.iter().filter(|(errors, _)| !(*errors <= k)).count() as u64
+        self.broken + self.above.iter().filter(|(errors, _)| exceeds(*errors, k)).count() as u64
     }
 
     /// The largest distance above a bound, in standard errors; 0 where no mean is above its bound by one.
     pub fn most_above(&self) -> f64 {
         self.above.iter().map(|(errors, _)| *errors).fold(0.0, f64::max)
     }
+}
+
+/// Whether a number is above its limit; one that is none counts as above.
+fn exceeds(value: f64, limit: f64) -> bool {
+    value > limit || value.is_nan() || limit.is_nan()
 }
 
 /// The chance that one of all means, each exactly at its bound, would be called a violation.
