@@ -18,6 +18,8 @@ pub struct Round {
     pub local_error: f64,
     /// ‖ē^t‖², whose mean is h_t.
     pub mean_error: f64,
+    /// ‖E^t − (1−γ)E^{t−1}‖²_F, what batch and noise of this round added; ‖E⁰‖²_F at t = 0.
+    pub fresh_error: f64,
     /// ‖v̄^t‖², whose mean is U_t.
     pub direction: f64,
     /// ‖X^t − X^{t−1}‖²_F; 0 at t = 0.
@@ -95,6 +97,7 @@ fn follow<P: Protection>(case: &Case<'_>, mut nodes: Simulation<AnyModel, P>) ->
     let mut done: Vec<Round> = Vec::with_capacity(rounds);
     let mut x = rows(nodes.models());
     let mut common = case.problem.local(&mean(&x));
+    let mut old_errors: Vec<Vec<f64>> = x.iter().map(|x| vec![0.0; x.len()]).collect();
     for t in 0..rounds {
         let own = records.look(&x, t == 0);
         nodes.step(false)?;
@@ -110,6 +113,7 @@ fn follow<P: Protection>(case: &Case<'_>, mut nodes: Simulation<AnyModel, P>) ->
             disagreement: spread2(&x),
             local_error: errors.iter().map(|e| norm2(e)).sum(),
             mean_error: norm2(&mean(&errors)),
+            fresh_error: minus(&errors, &old_errors).iter().map(|e| norm2(e)).sum(),
             direction: norm2(&mean(&v)),
             movement: own.nodes.iter().map(|node| node.moved).sum(),
             energy,
@@ -120,6 +124,8 @@ fn follow<P: Protection>(case: &Case<'_>, mut nodes: Simulation<AnyModel, P>) ->
             size: x.iter().map(|x| norm2(x)).sum(),
             nodes: own.nodes,
         });
+        let kept = 1.0 - case.setting().gamma();
+        old_errors = errors.into_iter().map(|e| e.into_iter().map(|e| kept * e).collect()).collect();
         (x, common) = (next, next_common);
     }
     let row = nodes.measure();
