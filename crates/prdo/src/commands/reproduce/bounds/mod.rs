@@ -39,7 +39,7 @@ const FULL: Extent = Extent {
     horizons: &[100, 316, 1000],
     seeds: 20,
     slope_horizons: &[100, 178, 316, 562, 1000, 1778, 3162, 5623],
-    slope_seeds: 10,
+    slope_seeds: 6,
 };
 const QUICK: Extent = Extent { horizons: &[30], seeds: 4, slope_horizons: &[20, 60, 200], slope_seeds: 2 };
 
