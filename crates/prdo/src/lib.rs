@@ -70,6 +70,7 @@ pub use prdo_peer as peer;
 pub use prdo_privacy as privacy;
 pub use prdo_problem::{data, models, network};
 pub use prdo_simulator as simulator;
+pub use prdo_theory as theory;
 
 /// What a program that builds runs usually needs.
 pub mod prelude {

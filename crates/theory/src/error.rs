@@ -1,0 +1,37 @@
+//! What can be wrong with a question to the theory.
+
+/// A number outside its range, with what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{field} = {value} is not allowed: it must be {allowed}")]
+pub struct TheoryError {
+    /// The number's name.
+    pub field: &'static str,
+    /// What was given.
+    pub value: f64,
+    /// What is allowed, in words.
+    pub allowed: &'static str,
+}
+
+/// `value` if it lies between `least` and `most`, both allowed; NaN never does.
+pub(crate) fn between(
+    field: &'static str,
+    value: f64,
+    (least, most): (f64, f64),
+    allowed: &'static str,
+) -> Result<f64, TheoryError> {
+    if (least..=most).contains(&value) { Ok(value) } else { Err(TheoryError { field, value, allowed }) }
+}
+
+/// The same for a count from one to `most`.
+pub(crate) fn count(
+    field: &'static str,
+    value: u64,
+    most: u64,
+    allowed: &'static str,
+) -> Result<u64, TheoryError> {
+    if (1..=most).contains(&value) {
+        Ok(value)
+    } else {
+        Err(TheoryError { field, value: value as f64, allowed })
+    }
+}
