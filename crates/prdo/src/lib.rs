@@ -60,6 +60,7 @@ pub mod config;
 pub mod error;
 pub mod node;
 pub mod output;
+pub mod plan;
 pub mod plot;
 pub mod report;
 pub mod run;
@@ -70,6 +71,7 @@ pub use prdo_peer as peer;
 pub use prdo_privacy as privacy;
 pub use prdo_problem::{data, models, network};
 pub use prdo_simulator as simulator;
+pub use prdo_theory as theory;
 
 /// What a program that builds runs usually needs.
 pub mod prelude {

@@ -1,0 +1,116 @@
+//! z for a budget, each asked for once.
+
+use super::PlanError;
+use super::case::{Account, Case, Strength};
+use prdo_accounting::{Accountant, Event, History, Method as Accounting, Target, calibrate};
+use prdo_privacy::{Batch, Batches};
+use std::collections::HashMap;
+
+/// What z depends on besides what stays the same in one question: ε, N, b, b₀, T.
+type Key = (u64, u64, u64, u64, u64);
+
+/// Finds noise multipliers and remembers them.
+#[derive(Debug, Default)]
+pub struct Calibrator {
+    known: HashMap<Key, f64>,
+    rough: HashMap<Key, f64>,
+}
+
+/// How near a rough z is to the one it stands for, in logarithm.
+const ROUGH: f64 = 0.01;
+
+impl Calibrator {
+    /// The z of a strength when T rounds use b₀ once and b after it. Where the exact accountant would take long
+    /// ([`is_exact`]) it is the Rényi accountant's, which is somewhat larger.
+    ///
+    /// # Guarantee
+    /// For a budget: everything spent and all T rounds with noise z together cost at most ε at δ.
+    ///
+    /// # Errors
+    /// A budget that no noise keeps, or one without N.
+    pub fn multiplier(
+        &mut self,
+        case: &Case,
+        strength: &Strength,
+        first_batch: u64,
+    ) -> Result<f64, PlanError> {
+        let (epsilon, account) = match strength {
+            Strength::Multiplier { z, .. } => return Ok(*z),
+            Strength::Budget { epsilon, account } => (*epsilon, account),
+        };
+        let key = key(case, epsilon, first_batch)?;
+        if let Some(z) = self.known.get(&key) {
+            return Ok(*z);
+        }
+        let accounting = match is_exact(case, first_batch) {
+            true => account.accounting,
+            false if account.accounting == Accounting::Numerical => Accounting::Renyi,
+            false => account.accounting,
+        };
+        let z = calibrate::noise_multiplier_after(
+            &Accountant::new(accounting),
+            &Target::new(epsilon, account.delta)?,
+            &account.spent,
+            &rates(case, first_batch)?,
+        )?;
+        self.known.insert(key, z);
+        Ok(z)
+    }
+
+    /// About the same, at least the Rényi accountant's z: for searches, where many are asked for.
+    ///
+    /// # Errors
+    /// As [`Calibrator::multiplier`].
+    pub fn rough(&mut self, case: &Case, strength: &Strength, first_batch: u64) -> Result<f64, PlanError> {
+        let Strength::Budget { epsilon, account } = strength else {
+            return self.multiplier(case, strength, first_batch);
+        };
+        let key = key(case, *epsilon, first_batch)?;
+        if let Some(z) = self.rough.get(&key) {
+            return Ok(*z);
+        }
+        let by_renyi = Account { accounting: Accounting::Renyi, ..account.clone() };
+        let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
+        let (mut low, mut high) = (least.ln(), most.ln());
+        while high - low > ROUGH {
+            let middle = 0.5 * (low + high);
+            let keeps = cost(case, first_batch, middle.exp(), &by_renyi)? <= *epsilon;
+            if keeps { high = middle } else { low = middle }
+        }
+        let z = high.exp().min(most);
+        self.rough.insert(key, z);
+        Ok(z)
+    }
+}
+
+/// Whether the exact accountant answers within a second or so: where a record is used about once or more in
+/// expectation, or there is one round only. Where it hardly ever is, losses are nearly atomic, and bounds on their sum
+/// take minutes.
+pub fn is_exact(case: &Case, first_batch: u64) -> bool {
+    let uses = first_batch as f64 + case.batch as f64 * (case.rounds - 1) as f64;
+    case.rounds == 1 || case.slots.is_some_and(|slots| uses >= slots as f64)
+}
+
+/// ε of everything spent and T rounds with noise z.
+///
+/// # Errors
+/// A rate or noise out of range, or N is not known.
+pub(super) fn cost(case: &Case, first_batch: u64, z: f64, account: &Account) -> Result<f64, PlanError> {
+    let mut history: History = account.spent.clone();
+    for (rate, count) in rates(case, first_batch)? {
+        history.add(Event::sampled_gaussian(rate, z)?, count);
+    }
+    Ok(Accountant::new(account.accounting).epsilon(&history, account.delta)?.upper)
+}
+
+fn key(case: &Case, epsilon: f64, first_batch: u64) -> Result<Key, PlanError> {
+    let slots = case.slots.ok_or(PlanError::SlotsMissing)?;
+    Ok((epsilon.to_bits(), slots, case.batch, first_batch, case.rounds))
+}
+
+/// The rates of the first round and of the others, with their counts.
+fn rates(case: &Case, first_batch: u64) -> Result<[(f64, u64); 2], PlanError> {
+    let slots = case.slots.ok_or(PlanError::SlotsMissing)? as usize;
+    let batches = Batches::new(first_batch as usize, case.batch as usize);
+    Ok([(batches.rate(Batch::First, slots), 1), (batches.rate(Batch::Later, slots), case.rounds - 1)])
+}
