@@ -30,7 +30,12 @@ pub struct PlanArgs {
     pub public_data: bool,
 
     /// A kind of graph (ring, path, torus, complete, star, hypercube, …) or a file, as in `prdo graph`.
-    #[arg(long, value_name = "KIND|FILE", required_unless_present = "file", help_heading = "Without a run file")]
+    #[arg(
+        long,
+        value_name = "KIND|FILE",
+        required_unless_present = "file",
+        help_heading = "Without a run file"
+    )]
     pub graph: Option<String>,
     #[command(flatten, next_help_heading = "Without a run file")]
     pub shape: GraphShape,

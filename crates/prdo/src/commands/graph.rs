@@ -97,10 +97,7 @@ fn document(graph: &str, shape: &GraphShape) -> Result<Document, Failure> {
         document.set(&format!("graph.file={}", toml::Value::from(graph)))?;
     } else {
         let names = Kind::NAMES.join(", ");
-        return Err(Failure::Input(format!(
-            "{:?} is neither a graph nor a file: there are {names}",
-            graph
-        )));
+        return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", graph)));
     }
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => document.set(&format!("graph.{key}={value}")),

@@ -7,7 +7,7 @@ use super::case::Case;
 use super::choice::{Choice, choose};
 use super::judge::{Judged, judge};
 use super::other::{Change, Family, changes};
-use super::vacuous::{Verdict, verdict};
+use super::vacuous::{Verdict, horizons, verdict};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -35,13 +35,15 @@ pub struct Answer {
     pub verdict: Option<Verdict>,
     /// The best parameters found, where every level is known.
     pub suggestion: Option<Candidate>,
+    /// The best with the same T, where another could be chosen.
+    pub same_rounds: Option<Candidate>,
     /// The best with γ = 1, Exact Diffusion.
     pub exact_diffusion: Option<Candidate>,
     /// What other budgets, sizes and topologies would change; the first row is the run as it is.
     pub changes: Vec<Change>,
 }
 
-/// At how many T, up to ten times as many rounds as asked about, z is calculated for suggestions.
+/// At how many T z is calculated for suggestions.
 const KNOTS: usize = 9;
 
 /// Answers a question.
@@ -61,11 +63,12 @@ pub fn answer(question: &Question) -> Result<Answer, PlanError> {
         (Some(own), Some(choice)) if about_own => (own, choice),
         _ => (&schedule, &question.schedule),
     };
-    let search =
-        Search { most_rounds: case.rounds.saturating_mul(10), knots: KNOTS, gamma: None };
+    let search = Search { rounds: horizons(case), knots: KNOTS, gamma: None };
     let suggestion = best(case, &search, &mut calibrator)?;
+    let same_rounds = Search { rounds: (case.rounds, case.rounds), ..search };
+    let same_rounds = best(case, &same_rounds, &mut calibrator)?.filter(|_| case.budget().is_some());
     let exact_diffusion = best(case, &Search { gamma: Some(1.0), ..search }, &mut calibrator)?;
     let verdict = verdict(case, basis, suggestion.as_ref(), &mut calibrator);
     let changes = changes(case, choice, question.family.as_ref(), &mut calibrator)?;
-    Ok(Answer { verdict, about_own, suggestion, exact_diffusion, changes, own, schedule })
+    Ok(Answer { verdict, about_own, suggestion, same_rounds, exact_diffusion, changes, own, schedule })
 }

@@ -24,8 +24,8 @@ pub struct Candidate {
 /// Where to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
-    /// The most rounds; the least is one. Without a budget T stays as it is.
-    pub most_rounds: u64,
+    /// The least and the most rounds. Without a budget T stays as it is.
+    pub rounds: (u64, u64),
     /// At how many T z is calculated; between them it is interpolated.
     pub knots: usize,
     /// A γ to keep: one is Exact Diffusion.
@@ -33,7 +33,7 @@ pub struct Search {
 }
 
 /// How many T are tried.
-const HORIZONS: usize = 33;
+const HORIZONS: usize = 41;
 /// How many γ, and α for each, are tried before the best is looked at more closely.
 const GRID: usize = 17;
 /// The least share of the largest α that is tried.
@@ -77,15 +77,15 @@ pub(super) fn roughly(
         }
         Noise::Absent => return at_rounds(case, search.gamma, None),
     };
-    let most = search.most_rounds.max(1) as f64;
+    let (least, most) = (search.rounds.0.max(1) as f64, search.rounds.1.max(1) as f64);
     let mut curve = Vec::new();
-    for t in spread(1.0, most, search.knots) {
+    for t in spread(least, most, search.knots) {
         let case = with_rounds(case, t);
         let z = calibrator.rough(&case, strength, first_batch(&case, None)?)?;
         curve.push(((case.rounds as f64).ln(), z.ln()));
     }
     let mut found: Option<Candidate> = None;
-    for t in spread(1.0, most, HORIZONS) {
+    for t in spread(least, most, HORIZONS) {
         let case = with_rounds(case, t);
         let z = interpolated(&curve, (case.rounds as f64).ln()).exp();
         let next = at_rounds(&case, search.gamma, Some(z))?;
@@ -101,8 +101,11 @@ fn with_rounds(case: &Case, rounds: f64) -> Case {
     Case { rounds: rounds.round().max(1.0) as u64, ..case.clone() }
 }
 
-/// `count` numbers from `low` to `high`, both among them, in equal ratios.
+/// `count` numbers from `low` to `high`, both among them, in equal ratios; one if they are the same.
 fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
+    if high <= low {
+        return vec![low];
+    }
     let last = count.max(2) - 1;
     let at = |k: usize| low * (high / low).powf(k as f64 / last as f64);
     (0..=last).map(|k| if k == last { high } else { at(k) }).collect()
@@ -156,11 +159,7 @@ fn at_rounds(case: &Case, gamma: Option<f64>, z: Option<f64>) -> Result<Option<C
 }
 
 /// Parameters with the C_Δ that they need.
-fn candidate(
-    case: &Case,
-    parameters: &Parameters,
-    z: Option<f64>,
-) -> Result<Option<Candidate>, TheoryError> {
+fn candidate(case: &Case, parameters: &Parameters, z: Option<f64>) -> Result<Option<Candidate>, TheoryError> {
     let Ok(setting) = Setting::new(case.setup(), *parameters) else { return Ok(None) };
     let (sensitivity, variance) = match (&case.noise, z, &case.problem) {
         (Noise::Scaled { gradient_clip, .. }, Some(z), Problem { dimension: Some(d), .. }) => {

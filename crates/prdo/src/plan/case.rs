@@ -127,9 +127,16 @@ impl Case {
     /// A number outside its range, or a batch larger than N.
     pub fn check(&self) -> Result<(), PlanError> {
         self.setup().checked()?;
-        if let Some(levels) = self.levels(0.0) {
-            levels.checked()?;
-        }
+        let problem = &self.problem;
+        let or_zero = |level: &Option<Level>| level.as_ref().map_or(0.0, |level| level.value);
+        let known = Levels {
+            initial_gap: or_zero(&problem.initial_gap),
+            heterogeneity: or_zero(&problem.heterogeneity),
+            sampling_variance: or_zero(&problem.sampling_variance),
+            dimension: problem.dimension.unwrap_or(1),
+            noise_variance: if let Noise::Variance(variance) = self.noise { variance } else { 0.0 },
+        };
+        known.checked()?;
         match self.slots {
             Some(slots) if self.batch > slots => {
                 Err(PlanError::TooLarge { field: "batch", value: self.batch, slots })

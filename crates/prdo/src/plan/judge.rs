@@ -90,7 +90,7 @@ impl Judged {
 pub fn judge(case: &Case, setting: &Setting, calibrator: &mut Calibrator) -> Result<Judged, PlanError> {
     let noise = noise_facts(case, setting, calibrator)?;
     // The theorem's ν²_dp also stands for the first round's, which is the larger one where b₀ is small.
-    let variance = noise.map(|n| n.first_variance.unwrap_or(0.0).max(n.variance));
+    let variance = noise.map(|n| n.first_variance.map_or(n.variance, |first| first.max(n.variance)));
     let bounds = match variance.and_then(|variance| case.levels(variance)) {
         Some(levels) => Some(Bounds::of(setting, &levels)?),
         None => None,
@@ -121,8 +121,7 @@ fn noise_facts(
     let (b, first) = (case.batch, setting.first_batch());
     let z = calibrator.multiplier(case, strength, first)?;
     let known = case.problem.dimension.filter(|_| case.problem.smoothness.is_some());
-    let needed =
-        known.map(|d| difference_clip(setting, gradient_clip, z, d).unwrap_or(f64::INFINITY));
+    let needed = known.map(|d| difference_clip(setting, gradient_clip, z, d).unwrap_or(f64::INFINITY));
     let assumed = if setting.gamma() >= 1.0 { Some(gradient_clip) } else { needed.filter(|c| c.is_finite()) };
     let Some(clip) = given.or(assumed) else { return Ok(None) };
     let sensitivity = Sensitivity::new(gradient_clip, clip, setting.gamma())?;

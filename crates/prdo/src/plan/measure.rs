@@ -46,6 +46,13 @@ pub struct Sampled {
     pub gradient_clip: Option<f64>,
 }
 
+impl Sampled {
+    /// 1 − rate.
+    fn factor(&self) -> f64 {
+        (1.0 - self.rate).max(0.0)
+    }
+}
+
 /// What was seen of f at a point.
 struct Seen {
     loss: f64,
@@ -58,23 +65,32 @@ struct Seen {
 impl<F: Feature> PublicRecords<'_, F> {
     /// The constants.
     pub fn constants(&self, sampled: Sampled) -> Problem {
-        let list = self.looked_at();
-        let part = Part { of: self, list };
+        let part = Part { of: self, list: self.looked_at() };
         let seen = part.look(self.start);
-        let walk = part.walk(&seen, self.smoothness().as_ref().map(|level| level.value));
+        let (smoothness, variance) = (self.smoothness(), self.proven_variance(sampled));
         let how_many = part.words();
+        // What is proven need not be looked for.
+        let walk = match (&smoothness, &variance) {
+            (Some(_), Some(_)) => Walk::default(),
+            _ => part.walk(&seen, smoothness.as_ref().map(|level| level.value)),
+        };
         let at_start = |value| match part.is_whole() {
-            true => Level::proven(value, "at the start, exactly"),
-            false => Level::estimated(value, format!("at the start, {how_many}")),
+            true => Level::proven(value, "exact at x⁰"),
+            false => Level::estimated(value, format!("at x⁰, {how_many}")),
         };
         Problem {
-            smoothness: self.smoothness().or_else(|| {
+            smoothness: smoothness.or_else(|| {
                 let how = format!("largest ratio seen in {STEPS} steps of descent, {how_many}: from below");
                 walk.ratio.filter(|ratio| *ratio > 0.0).map(|ratio| Level::estimated(ratio, how))
             }),
             initial_gap: self.initial_gap(&seen, part.is_whole(), &how_many),
             heterogeneity: Some(at_start(seen.spread)),
-            sampling_variance: self.sampling_variance(sampled, walk.second_moment, &how_many),
+            sampling_variance: variance.or_else(|| {
+                let how = format!(
+                    "(1−b/N) times the largest mean ‖∇ℓ‖² seen in {STEPS} steps of descent, {how_many}"
+                );
+                Some(Level::estimated(sampled.factor() * walk.second_moment, how))
+            }),
             dimension: Some(self.model.dimension() as u64),
             start_gradient: Some(square(&seen.gradient)),
         }
@@ -142,26 +158,19 @@ impl<F: Feature> PublicRecords<'_, F> {
                 let terms = model.curvatures().iter().zip(&seen.gradient).map(|(h, g)| g * g / h);
                 Some(level(0.5 * terms.sum::<f64>(), "f(x⁰) − min f, in closed form"))
             }
-            _ => Some(level(seen.loss, "f(x⁰): no loss is negative")),
+            _ => Some(level(seen.loss, "at most f(x⁰), for no loss is negative")),
         }
     }
 
-    /// σ²_sgd: (1 − rate) times a bound on (1/N)·Σ‖∇ℓ_r(x)‖² (see `cv:oracle-difference`).
-    fn sampling_variance(&self, sampled: Sampled, seen: f64, how_many: &str) -> Option<Level> {
-        let factor = (1.0 - sampled.rate).max(0.0);
-        if factor == 0.0 {
+    /// σ²_sgd: (1 − rate) times a bound on (1/N)·Σ‖∇ℓ_r(x)‖² (as in `cv:oracle-difference`), where there is one.
+    fn proven_variance(&self, sampled: Sampled) -> Option<Level> {
+        if sampled.factor() == 0.0 {
             return Some(Level::proven(0.0, "every batch is the whole data"));
         }
         let clipped = sampled.gradient_clip.map(|clip| (clip * clip, "C_g², for clipping is to be inactive"));
         let proven = [self.gradient_square(), clipped].into_iter().flatten();
-        let least = proven.min_by(|a, b| a.0.total_cmp(&b.0));
-        Some(match least {
-            Some((value, how)) => Level::proven(factor * value, format!("(1−b/N) times {how}")),
-            None => Level::estimated(
-                factor * seen,
-                format!("(1−b/N) times the largest mean ‖∇ℓ‖² seen in {STEPS} steps of descent, {how_many}"),
-            ),
-        })
+        let (value, how) = proven.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(Level::proven(sampled.factor() * value, format!("(1−b/N) times {how}")))
     }
 
     /// A bound on every node's (1/N)·Σ‖∇ℓ_r(x)‖² at every x, where the model has one.
@@ -175,15 +184,17 @@ impl<F: Feature> PublicRecords<'_, F> {
         };
         match self.form {
             Form::Logistic(model) => {
-                let pull = REGULARIZER_SLOPE * model.regularization() * (self.model.dimension() as f64).sqrt();
+                let pull =
+                    REGULARIZER_SLOPE * model.regularization() * (self.model.dimension() as f64).sqrt();
                 Some((worst(&|square| (square.sqrt() + pull).powi(2)), "a node's mean (‖a‖ + 0.65ρ√d)²"))
             }
             Form::Softmax(model) if model.regularization() == 0.0 => {
                 Some((worst(&|square| 2.0 * (square + 1.0)), "a node's mean 2(‖a‖²+1)"))
             }
-            Form::LogCosh(model) => {
-                Some((worst(&|square| (square.sqrt() + model.curvature()).powi(2)), "a node's mean (|a| + κ)²"))
-            }
+            Form::LogCosh(model) => Some((
+                worst(&|square| (square.sqrt() + model.curvature()).powi(2)),
+                "a node's mean (|a| + κ)²",
+            )),
             _ => None,
         }
     }
@@ -196,6 +207,7 @@ struct Part<'a, F: Feature> {
 }
 
 /// What was seen on the way down.
+#[derive(Default)]
 struct Walk {
     /// The largest ‖∇ℓ(x) − ∇ℓ(y)‖/‖x − y‖ of a record, where it was looked for.
     ratio: Option<f64>,
@@ -257,7 +269,8 @@ impl<F: Feature> Part<'_, F> {
             (squares / list.len().max(1) as f64, apart)
         };
         let all: Vec<(f64, f64)> = self.nodes().into_par_iter().map(one).collect();
-        let (moment, apart) = all.iter().fold((0.0, 0.0), |(a, b), (c, d)| (f64::max(a, *c), f64::max(b, *d)));
+        let (moment, apart) =
+            all.iter().fold((0.0, 0.0), |(a, b), (c, d)| (f64::max(a, *c), f64::max(b, *d)));
         let moved = y.map_or(0.0, |y| distance(x, y));
         (moment, if moved > 0.0 { apart / moved } else { 0.0 })
     }
@@ -266,7 +279,7 @@ impl<F: Feature> Part<'_, F> {
     fn walk(&self, seen: &Seen, smoothness: Option<f64>) -> Walk {
         let mut x = self.of.start.to_vec();
         let mut gradient = seen.gradient.clone();
-        let mut walk = Walk { ratio: None, second_moment: 0.0 };
+        let mut walk = Walk::default();
         for _ in 0..STEPS {
             let length = square(&gradient).sqrt();
             // The first step of an unknown curvature is short: it only finds out.

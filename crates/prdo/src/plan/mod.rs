@@ -57,3 +57,6 @@ pub enum PlanError {
     #[error("records is missing: the noise for a budget depends on how many records a node has")]
     SlotsMissing,
 }
+
+#[cfg(test)]
+mod tests;

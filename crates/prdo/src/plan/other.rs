@@ -5,7 +5,7 @@ use super::calibrate::Calibrator;
 use super::case::Case;
 use super::choice::{Choice, choose};
 use super::judge::{Judged, judge};
-use prdo_algorithm::graph::{Graph, Kind, Mixing, Parameters, Weights};
+use prdo_algorithm::graph::{Graph, Kind, Mixing, Parameters, Spectrum, Weights};
 
 /// The family of a graph, and how it is weighed.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Family {
         }
         let graph = Graph::build(self.kind, nodes as usize, &self.parameters).ok()?;
         let mixing = Mixing::new(&graph, self.weights, self.lazy).ok()?;
-        Some(mixing.check(false).ok()?.lambda.clamp(0.0, 1.0_f64.next_down()))
+        Some(lambda(&mixing.check(false).ok()?))
     }
 
     fn plain(kind: Kind) -> Self {
@@ -54,6 +54,11 @@ impl Family {
         };
         Self { kind, parameters: Parameters::default(), weights, lazy }
     }
+}
+
+/// λ as the theory takes it: what rounding made of the zero of a complete graph is zero.
+pub fn lambda(spectrum: &Spectrum) -> f64 {
+    if spectrum.lambda < 1e-14 { 0.0 } else { spectrum.lambda }
 }
 
 /// The changes that apply. One that has no answer is left out.
@@ -81,20 +86,20 @@ fn row(what: String, case: &Case, choice: &Choice, calibrator: &mut Calibrator) 
 fn variants(case: &Case, family: Option<&Family>) -> Vec<(String, Case)> {
     let mut all = Vec::new();
     if let Some((epsilon, _)) = case.budget() {
-        for (what, factor) in [("half", 0.5), ("twice", 2.0)] {
+        for (what, factor) in [("½", 0.5), ("2", 2.0)] {
             let epsilon = epsilon * factor;
-            all.push((format!("{what} ε: {epsilon}"), case.clone().with_epsilon(epsilon)));
+            all.push((format!("{what}ε = {epsilon}"), case.clone().with_epsilon(epsilon)));
         }
     }
     if let Some(slots) = case.slots.filter(|_| case.budget().is_some()) {
-        for (what, factor) in [("twice", 2), ("ten times", 10)] {
+        for (what, factor) in [("2", 2), ("10", 10)] {
             let slots = slots.saturating_mul(factor);
-            all.push((format!("{what} N: {slots}"), Case { slots: Some(slots), ..case.clone() }));
+            all.push((format!("{what}N = {slots}"), Case { slots: Some(slots), ..case.clone() }));
         }
     }
     let nodes = case.nodes.saturating_mul(2);
     if let Some(lambda) = family.and_then(|family| family.lambda(nodes)) {
-        all.push((format!("twice n: {nodes}"), Case { nodes, lambda, ..case.clone() }));
+        all.push((format!("2n = {nodes}"), Case { nodes, lambda, ..case.clone() }));
     }
     for kind in [Kind::Complete, Kind::Ring, Kind::Torus, Kind::Hypercube] {
         let same = family.is_some_and(|family| family.kind == kind && kind != Kind::Complete);

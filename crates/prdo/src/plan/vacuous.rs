@@ -36,7 +36,12 @@ pub struct Help {
 /// How many factors of ten of N, ε and T are tried.
 const DECADES: [u32; 3] = [6, 3, 9];
 /// At how many T z is calculated for each.
-const KNOTS: usize = 4;
+const KNOTS: usize = 5;
+
+/// The T among which the best is looked for: up to a thousand times the given one, within reason.
+pub fn horizons(case: &Case) -> (u64, u64) {
+    (1, case.rounds.saturating_mul(1000).clamp(1, 1_000_000_000.max(case.rounds)))
+}
 
 /// The least that is known of ‖∇f(x⁰)‖² without training, and whether it was measured: every smooth f has
 /// ‖∇f(x)‖² ≤ 2L_s(f(x) − inf f).
@@ -74,21 +79,15 @@ pub fn verdict(
     Some(Verdict { start, measured, vacuous, because, help })
 }
 
-fn help(
-    case: &Case,
-    start: f64,
-    suggestion: Option<&Candidate>,
-    calibrator: &mut Calibrator,
-) -> Help {
+fn help(case: &Case, start: f64, suggestion: Option<&Candidate>, calibrator: &mut Calibrator) -> Help {
     let Some(suggestion) = suggestion else { return Help::default() };
     let mut help = Help { settings: suggestion.bound.total() <= start, ..Help::default() };
     if help.settings {
         return help;
     }
     let [of_records, of_epsilon, of_rounds] = DECADES;
-    let mut enough = |case: &Case, more: u64| -> bool {
-        let most_rounds = case.rounds.saturating_mul(10).saturating_mul(more).min(1_000_000_000);
-        let search = Search { most_rounds, knots: KNOTS, gamma: None };
+    let mut enough = |case: &Case| -> bool {
+        let search = Search { rounds: horizons(case), knots: KNOTS, gamma: None };
         // A case that leaves the ranges is no help; the case itself was in range.
         let found = roughly(case, &search, calibrator).unwrap_or(None);
         found.is_some_and(|candidate| candidate.bound.total() <= start)
@@ -97,7 +96,7 @@ fn help(
     if case.budget().is_none() {
         for more in tens(of_rounds) {
             let rounds = case.rounds.saturating_mul(more);
-            if enough(&Case { rounds, ..case.clone() }, 1) {
+            if enough(&Case { rounds, ..case.clone() }) {
                 help.rounds = Some(rounds);
                 break;
             }
@@ -106,7 +105,7 @@ fn help(
     }
     for more in tens(of_records) {
         let slots = case.slots.map(|slots| slots.saturating_mul(more));
-        if enough(&Case { slots, ..case.clone() }, more) {
+        if enough(&Case { slots, ..case.clone() }) {
             help.records = slots;
             break;
         }
@@ -114,7 +113,7 @@ fn help(
     let Some((epsilon, _)) = case.budget() else { return help };
     for more in tens(of_epsilon) {
         let epsilon = epsilon * more as f64;
-        if enough(&case.clone().with_epsilon(epsilon), more) {
+        if enough(&case.clone().with_epsilon(epsilon)) {
             help.epsilon = Some(epsilon);
             break;
         }

@@ -28,6 +28,7 @@ pub fn object(asked: &Asked, answer: &Answer) -> Json {
         set("verdict", json!(answer.verdict.as_ref().map(verdict)));
         let best = json!({
             "best": answer.suggestion.as_ref().map(candidate),
+            "same_rounds": answer.same_rounds.as_ref().map(candidate),
             "exact_diffusion": answer.exact_diffusion.as_ref().map(candidate),
         });
         set("suggestions", best);
@@ -133,7 +134,10 @@ pub fn costs(asked: &Asked, judged: &Judged) -> Json {
 /// The gradients that a node evaluates: at γ = 1 one a record, otherwise two after the first round.
 pub fn gradients(judged: &Judged) -> Option<u128> {
     let (setting, setup) = (&judged.setting, judged.setting.setup());
-    let (first, all) = (u128::from(setting.first_batch()), cost::gradients(setting.first_batch(), setup.batch, setup.rounds));
+    let (first, all) = (
+        u128::from(setting.first_batch()),
+        cost::gradients(setting.first_batch(), setup.batch, setup.rounds),
+    );
     let all = all.ok()?;
     Some(if setting.gamma() < 1.0 { all } else { first + (all - first) / 2 })
 }
@@ -183,7 +187,9 @@ fn candidate(candidate: &Candidate) -> Json {
 }
 
 fn split(split: &Split) -> Json {
-    Json::Object(split.parts().into_iter().map(|(name, part)| (shown(name).to_string(), json!(part))).collect())
+    Json::Object(
+        split.parts().into_iter().map(|(name, part)| (shown(name).to_string(), json!(part))).collect(),
+    )
 }
 
 fn change(change: &Change) -> Json {

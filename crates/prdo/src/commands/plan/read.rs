@@ -6,6 +6,7 @@ use prdo::accounting::{History, Method as Accounting};
 use prdo::algorithm::Method;
 use prdo::algorithm::graph::{NetworkError, Parameters, Spectrum};
 use prdo::config::{Document, Kept, Outline, Wiring, outline};
+use prdo::plan::other::lambda;
 use prdo::plan::{
     Account, Case, Choice, Family, Level, Multiplier, Noise, Problem, PublicRecords, Question, Sampled,
     Strength,
@@ -65,10 +66,7 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
         batch: args.batch.unwrap_or(1),
         slots: args.noise.records,
         lambda: lambda(&spectrum),
-        problem: with_given(
-            Problem { dimension: args.dimension, ..Problem::default() },
-            &args.levels,
-        ),
+        problem: with_given(Problem { dimension: args.dimension, ..Problem::default() }, &args.levels),
         noise,
     };
     let schedule = Choice {
@@ -103,11 +101,8 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
 /// The noise of options and the δ that goes with it.
 fn noise_of_flags(args: &PlanArgs) -> (Noise, Option<f64>) {
     let given = &args.noise;
-    let account = given.delta.map(|delta| Account {
-        delta,
-        accounting: Accounting::default(),
-        spent: History::new(),
-    });
+    let account =
+        given.delta.map(|delta| Account { delta, accounting: Accounting::default(), spent: History::new() });
     let strength = match (given.epsilon, given.noise, account) {
         (Some(epsilon), _, Some(account)) => Strength::Budget { epsilon, account },
         (_, Some(z), account) => Strength::Multiplier { z, account },
@@ -186,7 +181,9 @@ fn uncovered(outline: &Outline) -> Option<String> {
     }
     match outline.recipe.method {
         Method::Prdo | Method::Ed => None,
-        other => Some(format!("it is about PRDO and Exact Diffusion (γ = 1), not about {}", other.card().title)),
+        other => {
+            Some(format!("it is about PRDO and Exact Diffusion (γ = 1), not about {}", other.card().title))
+        }
     }
 }
 
@@ -237,7 +234,10 @@ fn constants(
         }
         (Kept::Images(_), None) => return (given, None),
     };
-    let why = found.initial_gap.is_none().then(|| "f has no lower bound on these records, so Δ_f is infinite".into());
+    let why = found
+        .initial_gap
+        .is_none()
+        .then(|| "f has no lower bound on these records, so Δ_f is infinite".into());
     let problem = Problem {
         smoothness: given.smoothness.or(found.smoothness),
         initial_gap: given.initial_gap.or(found.initial_gap),
@@ -277,11 +277,6 @@ fn scheduled(args: &ScheduleArgs) -> Choice {
         (None, false) => Multiplier::Largest,
     };
     Choice { c_gamma: args.c_gamma, c_alpha, ..Choice::default() }
-}
-
-/// λ as the theory takes it: rounding may have put that of a complete graph a little below zero.
-fn lambda(spectrum: &Spectrum) -> f64 {
-    spectrum.lambda.max(0.0)
 }
 
 fn family(wiring: &Wiring, parameters: Parameters) -> Option<Family> {

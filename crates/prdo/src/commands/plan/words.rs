@@ -5,6 +5,7 @@ use super::read::Asked;
 use super::{parts, shown};
 use crate::commands::compare::print_table;
 use crate::progress::say;
+use prdo::plan::vacuous::horizons;
 use prdo::plan::{Answer, Candidate, Judged, Level, Noise, NoiseFacts, Verdict};
 use prdo::theory::{Bounds, cost};
 
@@ -68,15 +69,20 @@ fn folded(text: &str, first: &str, then: &str) {
 
 /// Four digits.
 fn figure(x: f64) -> String {
+    digits(x, 4)
+}
+
+/// So many digits, without zeros at the end.
+fn digits(x: f64, count: usize) -> String {
     match x.abs() {
         _ if x == 0.0 => "0".into(),
         _ if x.is_infinite() => "∞".into(),
         size if (1e-3..1e6).contains(&size) => {
-            let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+            let decimals = (count as i32 - 1 - size.log10().floor() as i32).max(0) as usize;
             let text = format!("{x:.decimals$}");
             if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
         }
-        _ => format!("{x:.3e}"),
+        _ => format!("{x:.*e}", count - 1),
     }
 }
 
@@ -98,7 +104,7 @@ fn network(asked: &Asked) {
     say(&format!(
         "{}: λ = {:.6}, gap 1−λ = {}, 1−√λ = {}",
         asked.graph,
-        spectrum.lambda,
+        case.lambda,
         figure(spectrum.spectral_gap),
         figure(root_gap)
     ));
@@ -135,14 +141,19 @@ fn constants(asked: &Asked) {
              budget.",
         );
     }
-    let guessed = levels.iter().any(|(.., l)| l.as_ref().is_some_and(|l| l.source == prdo::plan::Source::Estimated));
+    let guessed =
+        levels.iter().any(|(.., l)| l.as_ref().is_some_and(|l| l.source == prdo::plan::Source::Estimated));
     if guessed {
         sentence("Estimates may be too low: with them the theorem is a guide, not a guarantee.");
     }
 }
 
 fn origin(level: &Level) -> String {
-    if level.how.is_empty() { level.source.name().into() } else { format!("{}: {}", level.source.name(), level.how) }
+    if level.how.is_empty() {
+        level.source.name().into()
+    } else {
+        format!("{}: {}", level.source.name(), level.how)
+    }
 }
 
 fn schedule(asked: &Asked, answer: &Answer) {
@@ -202,7 +213,11 @@ fn noise(asked: &Asked, judged: &Judged) {
     let gamma = judged.setting.gamma();
     if let Some(s) = noise.sensitivity {
         let clips = match gamma < 1.0 {
-            true => format!(" (C_Δ = {}{})", figure(s.difference_clip()), if noise.clip_assumed { ", as needed" } else { "" }),
+            true => format!(
+                " (C_Δ = {}{})",
+                figure(s.difference_clip()),
+                if noise.clip_assumed { ", as needed" } else { "" }
+            ),
             false => String::new(),
         };
         let less = match s.is_reduced() {
@@ -242,15 +257,16 @@ fn noise(asked: &Asked, judged: &Judged) {
 }
 
 fn clipping(noise: &NoiseFacts) {
-    if let Some(needed) = noise.clip_needed.filter(|_| noise.clips()) {
-        let needed = match needed.is_finite() {
-            true => format!("may reach {}", figure(needed)),
-            false => "have no limit: the noise moves the model further than any C_Δ".into(),
-        };
-        sentence(&format!(
-            "Differences {needed}: they may be clipped at this C_Δ, and the theorem assumes that none is."
-        ));
-    }
+    let Some(needed) = noise.clip_needed.filter(|_| noise.clips()) else { return };
+    sentence(&match needed.is_finite() {
+        true => format!(
+            "Differences may reach {}: some may be clipped at this C_Δ, and the theorem assumes that none is.",
+            figure(needed)
+        ),
+        false => "At this step the noise alone moves the model further than any C_Δ allows for: differences will be \
+                  clipped, and the theorem assumes that none is."
+            .into(),
+    });
 }
 
 fn conditions(judged: &Judged) {
@@ -266,7 +282,7 @@ fn conditions(judged: &Judged) {
             figure(c.left),
             figure(c.limit),
             figure(c.slack()),
-            format!("{} %", figure(100.0 * c.used())),
+            share(c.used()),
             verdict.into(),
         ]
     };
@@ -274,13 +290,15 @@ fn conditions(judged: &Judged) {
     print_table(&["  condition", "left", "limit", "slack", "used", ""], &rows);
 }
 
+/// A share of a limit: in per cent, or how many times.
+fn share(used: f64) -> String {
+    if used < 10.0 { format!("{:.1} %", 100.0 * used) } else { format!("{} times", figure(used)) }
+}
+
 fn bound(bounds: &Bounds, judged: &Judged) {
     let total = bounds.stationarity.total();
     match judged.conditions.hold() {
-        true => sentence(&format!(
-            "The mean of E‖∇f(x̄)‖² over the rounds is at most {}:",
-            figure(total)
-        )),
+        true => sentence(&format!("The mean of E‖∇f(x̄)‖² over the rounds is at most {}:", figure(total))),
         false => sentence(&format!(
             "A condition fails, so the theorem promises nothing. Its formula would give {}:",
             figure(total)
@@ -290,6 +308,9 @@ fn bound(bounds: &Bounds, judged: &Judged) {
     for (name, part) in parts(bounds) {
         let share = if total > 0.0 && part.is_finite() { 100.0 * part / total } else { 100.0 };
         say(&format!("    {name:<14}{:>10} {share:>5.1} %  {}", figure(part), bar(part, most)));
+    }
+    if !judged.conditions.hold() {
+        return;
     }
     sentence(&format!(
         "Direction (mean of E‖v̄‖²) at most {}, disagreement (mean of E‖x_i − x̄‖²) at most {}",
@@ -316,7 +337,9 @@ fn worth(asked: &Asked, answer: &Answer) {
     let basis = answer.own.as_ref().filter(|_| answer.about_own).unwrap_or(&answer.schedule);
     let bound = basis.bounds.map_or(f64::NAN, |b| b.stationarity.total());
     if answer.own.is_some() && !answer.about_own {
-        sentence("This and what follows is about the paper's schedule: the theorem does not hold for the run as written.");
+        sentence(
+            "This and what follows is about the paper's schedule: the theorem does not hold for the run as written.",
+        );
     }
     let start = match verdict.measured {
         true => format!("‖∇f(x⁰)‖² = {}", figure(verdict.start)),
@@ -331,10 +354,11 @@ fn worth(asked: &Asked, answer: &Answer) {
     }
     let names: Vec<&str> = verdict.because.iter().map(|name| shown(name)).collect();
     sentence(&format!(
-        "It says nothing: without any training {start}, and the bound is {} times that, by its {} part. The run may do \
-         well all the same; the theorem does not show it.",
+        "It says nothing: without any training {start}, and the bound is {} times that, by its {} part{}. The run may \
+         do well all the same; the theorem does not show it.",
         figure(bound / verdict.start),
-        names.join(" and ")
+        names.join(" and "),
+        if names.len() > 1 { "s" } else { "" }
     ));
     help(asked, answer, verdict);
 }
@@ -358,7 +382,7 @@ fn help(asked: &Asked, answer: &Answer, verdict: &Verdict) {
     };
     sentence(&format!(
         "No T up to {} helps at this budget, with the best γ, α and C_Δ for it.",
-        case.rounds.saturating_mul(10)
+        horizons(case).1
     ));
     sentence(&match help.records {
         Some(records) => format!("N = {records} records a node would be enough, with the best T."),
@@ -374,11 +398,13 @@ fn suggestions(asked: &Asked, answer: &Answer) {
     let Some(best) = &answer.suggestion else { return };
     section("Suggestions");
     let private = best.sensitivity.is_some();
-    let changed = if private { "T, γ, α and C_Δ" } else { "γ and α" };
     let now = answer.own.as_ref().filter(|_| answer.about_own).unwrap_or(&answer.schedule);
-    let mut rows = vec![candidate(&format!("  best {changed}"), best)];
+    let mut rows = vec![candidate("  best", best)];
+    if let Some(same) = &answer.same_rounds {
+        rows.push(candidate("  best with this T", same));
+    }
     if let Some(ed) = &answer.exact_diffusion {
-        rows.push(candidate("  best with γ = 1 (Exact Diffusion)", ed));
+        rows.push(candidate("  best with γ = 1", ed));
     }
     if let Some(bounds) = now.bounds.filter(|_| now.conditions.hold()) {
         let name = if answer.own.is_some() && answer.about_own { "  as written" } else { "  by schedule" };
@@ -403,7 +429,7 @@ fn suggestions(asked: &Asked, answer: &Answer) {
     }
     if let Some(ed) = ed.filter(|ed| ed.bound.total() > 1.0001 * best.bound.total()) {
         sentence(&format!(
-            "PRDO's bound is {} of Exact Diffusion's with the same budget.",
+            "PRDO's bound is {} of Exact Diffusion's (γ = 1) with the same budget.",
             figure(best.bound.total() / ed.bound.total())
         ));
     }
@@ -412,8 +438,8 @@ fn suggestions(asked: &Asked, answer: &Answer) {
             "C_Δ is the smallest at which differences are expected not to be clipped; more would only add noise.",
         );
     }
-    if best.setting.rounds() >= 9.5 * asked.question.case.rounds as f64 {
-        sentence("The best T is at the end of what was tried (ten times the given T): more may be better.");
+    if best.setting.setup().rounds >= horizons(&asked.question.case).1 {
+        sentence("The best T is at the end of what was tried: more may be better.");
     }
 }
 
@@ -440,6 +466,7 @@ fn changes(answer: &Answer) {
         return;
     }
     section("What would change, all else as it is");
+    let short = |x: f64| digits(x, 3);
     let noisy = answer.changes.iter().any(|c| c.judged.noise.is_some_and(|n| n.multiplier.is_some()));
     let bounded = answer.changes.iter().any(|c| c.judged.bounds.is_some());
     let mut head = vec!["", "λ", "α"];
@@ -453,20 +480,23 @@ fn changes(answer: &Answer) {
     let mut rows = Vec::new();
     for change in &answer.changes {
         let judged = &change.judged;
-        let mut row =
-            vec![format!("  {}", change.what), format!("{:.4}", change.lambda), figure(judged.setting.step_size())];
+        let mut row = vec![
+            format!("  {}", change.what),
+            format!("{:.4}", change.lambda),
+            short(judged.setting.step_size()),
+        ];
         if noisy {
             let noise = judged.noise.as_ref();
-            row.push(noise.and_then(|n| n.multiplier).map_or("–".into(), figure));
-            row.push(noise.map_or("–".into(), |n| figure(n.variance.sqrt())));
+            row.push(noise.and_then(|n| n.multiplier).map_or("–".into(), short));
+            row.push(noise.map_or("–".into(), |n| short(n.variance.sqrt())));
         }
         if bounded {
             let mark = if judged.conditions.hold() { "" } else { "*" };
             failing |= !judged.conditions.hold();
             match &judged.bounds {
                 Some(bounds) => {
-                    row.push(format!("{}{mark}", figure(bounds.stationarity.total())));
-                    row.extend(bounds.stationarity.parts().iter().map(|(_, part)| figure(*part)));
+                    row.push(format!("{}{mark}", short(bounds.stationarity.total())));
+                    row.extend(bounds.stationarity.parts().iter().map(|(_, part)| short(*part)));
                 }
                 None => row.extend(vec!["–".to_string(); 5]),
             }
