@@ -281,7 +281,8 @@ fn conditions(judged: &Judged) {
             format!("  {}", c.formula),
             figure(c.left),
             figure(c.limit),
-            figure(c.slack()),
+            // What is left of a limit that was solved for is rounding.
+            figure(if c.slack().abs() < 1e-12 * c.limit { 0.0 } else { c.slack() }),
             share(c.used()),
             verdict.into(),
         ]

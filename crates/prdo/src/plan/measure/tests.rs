@@ -16,7 +16,10 @@ fn tables(width: usize, classes: f64) -> Vec<Table> {
     (0..4).map(one).collect()
 }
 
-fn linear() -> Vec<(Form, Box<dyn Model<Data = Table>>, Vec<Table>)> {
+/// A model, as it is described and as it is used, with records for it.
+type Example = (Form, Box<dyn Model<Data = Table>>, Vec<Table>);
+
+fn linear() -> Vec<Example> {
     let logistic = Logistic::new(5, 0.3).unwrap();
     let softmax = Softmax::new(4, 3, 0.0).unwrap();
     let ridge = Softmax::new(4, 3, 0.2).unwrap();
