@@ -145,6 +145,9 @@ pub enum Experiment {
         after_help = "Example: prdo reproduce sensitivity-example --out sensitivity"
     )]
     SensitivityExample(ExperimentArgs),
+    /// The theorem's bounds and every inequality of its proof, held against runs on problems with known constants.
+    #[command(name = "bounds", after_help = "Example: prdo reproduce bounds --out bounds")]
+    Bounds(ExperimentArgs),
     /// Private CIFAR-10: test accuracy of five methods at three budgets, cell by cell; run it again to go on.
     #[command(
         name = "table-1",

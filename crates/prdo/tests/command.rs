@@ -271,6 +271,25 @@ fn the_sensitivity_example_holds() {
 }
 
 #[test]
+fn every_inequality_of_the_proof_holds_on_a_small_version_of_bounds() {
+    let desk = Desk::new();
+    let json = desk.prdo("reproduce bounds --quick --json --out b").json();
+    assert_eq!((json["violated"].as_u64(), json["clipped_cases"].as_u64()), (Some(0), Some(0)), "{json}");
+    assert!(json["checked"].as_u64().unwrap() > 10_000 && json["slope"].is_f64());
+    let inequalities = json["inequalities"].as_array().unwrap();
+    for label in ["cv:finite-bound", "cv:h-recursion", "cv:H-recursion", "cv:network-energy", "cv:movement"] {
+        let own: Vec<_> = inequalities.iter().filter(|one| one["label"] == label).collect();
+        assert!(!own.is_empty() && own.iter().all(|one| one["checked"].as_u64() > Some(0)), "{label}");
+    }
+    // 3 problems, 3 graphs, with noise and without.
+    assert_eq!(json["details"].as_array().unwrap().len(), 18);
+    for name in ["bounds", "ratios", "slopes"] {
+        assert!(desk.bytes(&format!("b/{name}.png")).starts_with(b"\x89PNG"));
+    }
+    assert!(desk.read("b/report.html").contains("Every inequality"));
+}
+
+#[test]
 fn own_files_of_every_kind_are_read_and_relative_paths_start_at_the_run_file() {
     let desk = Desk::new();
     let mut csv = String::from("node,height,weight,label\n");
@@ -344,6 +363,7 @@ fn help_has_an_example_for_every_command() {
         "reproduce",
         "reproduce figure-1",
         "reproduce sensitivity-example",
+        "reproduce bounds",
         "reproduce table-1",
         "example",
         "graph",

@@ -1,5 +1,6 @@
 //! `prdo reproduce`: the paper's experiments.
 
+mod bounds;
 mod figure_1;
 mod sensitivity_example;
 mod table_1;
@@ -16,6 +17,10 @@ pub fn run(experiment: &Experiment) -> Result<(), Failure> {
         Experiment::SensitivityExample(args) => {
             use_threads(&args.out)?;
             sensitivity_example::run(args)
+        }
+        Experiment::Bounds(args) => {
+            use_threads(&args.out)?;
+            bounds::run(args)
         }
         Experiment::Table1(args) => table_1::run(args),
     }
