@@ -319,3 +319,16 @@ fn the_help_has_examples_that_work() {
     let long = help.split("by cause:\n  prdo ").nth(1).unwrap().split("Of a run file").next().unwrap();
     desk.prdo(&long.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ")).done();
 }
+
+/// Commands in docs/plan.md with their output, as `console` blocks.
+#[test]
+fn the_page_shows_what_the_command_prints() {
+    let desk = Desk::new();
+    let page = include_str!("../../../docs/plan.md");
+    let blocks: Vec<&str> = page.split("```console\n$ prdo ").skip(1).collect();
+    for block in &blocks {
+        let (typed, output) = block.split("```").next().unwrap().split_once('\n').unwrap();
+        assert_eq!(desk.prdo(typed).done().stdout.trim_end(), output.trim_end(), "prdo {typed}");
+    }
+    assert!(!blocks.is_empty());
+}

@@ -31,7 +31,7 @@ pub struct Answer {
     pub schedule: Judged,
     /// Whether verdict and changes are about the run as it is meant: only if the theorem covers it.
     pub about_own: bool,
-    /// What the bound is worth, where there is one.
+    /// What the bound is worth, where there is one and the conditions hold.
     pub verdict: Option<Verdict>,
     /// The best parameters found, where every level is known.
     pub suggestion: Option<Candidate>,
@@ -68,7 +68,10 @@ pub fn answer(question: &Question) -> Result<Answer, PlanError> {
     let same_rounds = Search { rounds: (case.rounds, case.rounds), ..search };
     let same_rounds = best(case, &same_rounds, &mut calibrator)?.filter(|_| case.budget().is_some());
     let exact_diffusion = best(case, &Search { gamma: Some(1.0), ..search }, &mut calibrator)?;
-    let verdict = verdict(case, basis, suggestion.as_ref(), &mut calibrator);
+    let verdict = match basis.conditions.hold() {
+        true => verdict(case, basis, suggestion.as_ref(), &mut calibrator),
+        false => None,
+    };
     let changes = changes(case, choice, question.family.as_ref(), &mut calibrator)?;
     Ok(Answer { verdict, about_own, suggestion, same_rounds, exact_diffusion, changes, own, schedule })
 }

@@ -14,12 +14,19 @@ type Key = (u64, u64, u64, u64, u64);
 pub struct Calibrator {
     known: HashMap<Key, f64>,
     rough: HashMap<Key, f64>,
+    /// Whether the exact accountant is not to be asked at all.
+    only_renyi: bool,
 }
 
 /// How near a rough z is to the one it stands for, in logarithm.
 const ROUGH: f64 = 0.01;
 
 impl Calibrator {
+    /// One that asks the Rényi accountant only: its z can be compared with each other whatever the rates.
+    pub fn by_renyi() -> Self {
+        Self { only_renyi: true, ..Self::default() }
+    }
+
     /// The z of a strength when T rounds use b₀ once and b after it. Where the exact accountant would take long
     /// ([`is_exact`]) it is the Rényi accountant's, which is somewhat larger.
     ///
@@ -42,10 +49,9 @@ impl Calibrator {
         if let Some(z) = self.known.get(&key) {
             return Ok(*z);
         }
-        let accounting = match is_exact(case, first_batch) {
-            true => account.accounting,
-            false if account.accounting == Accounting::Numerical => Accounting::Renyi,
-            false => account.accounting,
+        let accounting = match account.accounting {
+            Accounting::Numerical if self.only_renyi || !is_exact(case, first_batch) => Accounting::Renyi,
+            other => other,
         };
         let z = calibrate::noise_multiplier_after(
             &Accountant::new(accounting),
@@ -83,12 +89,15 @@ impl Calibrator {
     }
 }
 
-/// Whether the exact accountant answers within a second or so: where a record is used about once or more in
-/// expectation, or there is one round only. Where it hardly ever is, losses are nearly atomic, and bounds on their sum
-/// take minutes.
+/// Below this Σ of squared rates losses are so nearly atomic that the exact accountant takes seconds to minutes.
+const LEAST_SQUARES: f64 = 1e-3;
+
+/// Whether the exact accountant answers within a second or so: where (b₀/N)² + (T−1)(b/N)² is not tiny, or there is
+/// one round only.
 pub fn is_exact(case: &Case, first_batch: u64) -> bool {
-    let uses = first_batch as f64 + case.batch as f64 * (case.rounds - 1) as f64;
-    case.rounds == 1 || case.slots.is_some_and(|slots| uses >= slots as f64)
+    let square = |batch: u64, slots: u64| (batch as f64 / slots as f64).powi(2);
+    let squares = |slots| square(first_batch, slots) + square(case.batch, slots) * (case.rounds - 1) as f64;
+    case.rounds == 1 || case.slots.is_some_and(|slots| squares(slots) >= LEAST_SQUARES)
 }
 
 /// ε of everything spent and T rounds with noise z.

@@ -9,7 +9,7 @@
 
 mod answer;
 pub mod best;
-mod calibrate;
+pub mod calibrate;
 mod case;
 mod choice;
 mod clip;

@@ -1,9 +1,9 @@
 //! What another budget, size or topology would change, all else as it is.
 
 use super::PlanError;
-use super::calibrate::Calibrator;
+use super::calibrate::{Calibrator, is_exact};
 use super::case::Case;
-use super::choice::{Choice, choose};
+use super::choice::{Choice, choose, first_batch};
 use super::judge::{Judged, judge};
 use prdo_algorithm::graph::{Graph, Kind, Mixing, Parameters, Spectrum, Weights};
 
@@ -61,7 +61,8 @@ pub fn lambda(spectrum: &Spectrum) -> f64 {
     if spectrum.lambda < 1e-14 { 0.0 } else { spectrum.lambda }
 }
 
-/// The changes that apply. One that has no answer is left out.
+/// The changes that apply. One that has no answer is left out. If the exact accountant would take long for one of
+/// them, all have the Rényi accountant's z, so that they can be compared.
 ///
 /// # Errors
 /// The case itself has none.
@@ -71,8 +72,15 @@ pub fn changes(
     family: Option<&Family>,
     calibrator: &mut Calibrator,
 ) -> Result<Vec<Change>, PlanError> {
+    let variants = variants(case, family);
+    let quick = |case: &Case| first_batch(case, choice.first_batch).is_ok_and(|first| is_exact(case, first));
+    let mut by_renyi = Calibrator::by_renyi();
+    let calibrator = match variants.iter().all(|(_, case)| quick(case)) && quick(case) {
+        true => calibrator,
+        false => &mut by_renyi,
+    };
     let mut all = vec![row("as it is".into(), case, choice, calibrator)?];
-    for (what, changed) in variants(case, family) {
+    for (what, changed) in variants {
         all.extend(row(what, &changed, choice, calibrator).ok());
     }
     Ok(all)

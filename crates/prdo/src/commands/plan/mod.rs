@@ -22,7 +22,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     if let Some(path) = &args.picture {
         let shown = answer.own.as_ref().filter(|_| answer.about_own).unwrap_or(&answer.schedule);
         match shown.bounds.filter(|_| asked.uncovered.is_none()) {
-            Some(bounds) => draw(path, &figure(&bounds))?,
+            Some(bounds) => draw(path, &figure(&bounds, shown.conditions.hold()))?,
             None => return Err(Failure::Input("--picture: there is no bound to draw (see the text)".into())),
         }
     }
@@ -33,9 +33,13 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The bound by cause.
-fn figure(bounds: &Bounds) -> Figure {
-    let mut bars = Bars::new("The bound on the average squared gradient norm, by cause", "part of the bound");
+/// The bound by cause, or what stands in its place where the theorem does not hold.
+fn figure(bounds: &Bounds, holds: bool) -> Figure {
+    let title = match holds {
+        true => "The bound on the average squared gradient norm, by cause",
+        false => "A condition fails: no bound, only the value of its formula, by cause",
+    };
+    let mut bars = Bars::new(title, "part");
     for (k, (name, part)) in parts(bounds).into_iter().enumerate() {
         bars = bars.bar(Bar::new(name, part).color(Color::palette(k)));
     }

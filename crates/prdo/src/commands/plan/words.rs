@@ -249,8 +249,8 @@ fn noise(asked: &Asked, judged: &Judged) {
     }
     if noise.by_renyi {
         sentence(
-            "(z by the Rényi accountant, which asks for somewhat more: with so few uses of a record the exact one \
-             takes long.)",
+            "(z by the Rényi accountant, which asks for somewhat more: records are used so rarely that the exact \
+             one takes long.)",
         );
     }
     clipping(noise);
@@ -505,6 +505,12 @@ fn changes(answer: &Answer) {
         rows.push(row);
     }
     print_table(&head, &rows);
+    let shown = |judged: &Judged| judged.noise.and_then(|n| n.multiplier);
+    let first = answer.changes.first().and_then(|c| shown(&c.judged));
+    let basis = answer.own.as_ref().filter(|_| answer.about_own).unwrap_or(&answer.schedule);
+    if first != shown(basis) {
+        sentence("All z in this table are the Rényi accountant's, somewhat more than needed.");
+    }
     if failing {
         sentence("* a condition fails there: the figure is no bound.");
     }
