@@ -1,5 +1,7 @@
 //! `prdo plan`: what to expect of a run before it is trained.
 
+mod advice;
+mod figures;
 mod json;
 mod read;
 mod words;
