@@ -6,7 +6,7 @@ use prdo_accounting::{Accountant, Event, History, Method as Accounting, Target, 
 use prdo_privacy::{Batch, Batches};
 use std::collections::HashMap;
 
-/// What z depends on besides what stays the same in one question: ε, N, b, b₀, T.
+/// What z depends on besides what stays the same in one question: ε, N, b, b₀, T (and ε on z).
 type Key = (u64, u64, u64, u64, u64);
 
 /// Finds noise multipliers and remembers them.
@@ -14,6 +14,8 @@ type Key = (u64, u64, u64, u64, u64);
 pub struct Calibrator {
     known: HashMap<Key, f64>,
     rough: HashMap<Key, f64>,
+    /// ε by z.
+    costs: HashMap<Key, f64>,
     /// Whether the exact accountant is not to be asked at all.
     only_renyi: bool,
 }
@@ -87,6 +89,26 @@ impl Calibrator {
         self.rough.insert(key, z);
         Ok(z)
     }
+
+    /// ε of everything spent and T rounds with noise z.
+    ///
+    /// # Errors
+    /// A rate or noise out of range, or N is not known.
+    pub fn cost(
+        &mut self,
+        case: &Case,
+        first_batch: u64,
+        z: f64,
+        account: &Account,
+    ) -> Result<f64, PlanError> {
+        let key = key(case, z, first_batch)?;
+        if let Some(epsilon) = self.costs.get(&key) {
+            return Ok(*epsilon);
+        }
+        let epsilon = cost(case, first_batch, z, account)?;
+        self.costs.insert(key, epsilon);
+        Ok(epsilon)
+    }
 }
 
 /// Below this Σ of squared rates losses are so nearly atomic that the exact accountant takes seconds to minutes.
@@ -100,11 +122,7 @@ pub fn is_exact(case: &Case, first_batch: u64) -> bool {
     case.rounds == 1 || case.slots.is_some_and(|slots| squares(slots) >= LEAST_SQUARES)
 }
 
-/// ε of everything spent and T rounds with noise z.
-///
-/// # Errors
-/// A rate or noise out of range, or N is not known.
-pub(super) fn cost(case: &Case, first_batch: u64, z: f64, account: &Account) -> Result<f64, PlanError> {
+fn cost(case: &Case, first_batch: u64, z: f64, account: &Account) -> Result<f64, PlanError> {
     let mut history: History = account.spent.clone();
     for (rate, count) in rates(case, first_batch)? {
         history.add(Event::sampled_gaussian(rate, z)?, count);
@@ -112,9 +130,10 @@ pub(super) fn cost(case: &Case, first_batch: u64, z: f64, account: &Account) -> 
     Ok(Accountant::new(account.accounting).epsilon(&history, account.delta)?.upper)
 }
 
-fn key(case: &Case, epsilon: f64, first_batch: u64) -> Result<Key, PlanError> {
+/// `strength` is ε, or z.
+fn key(case: &Case, strength: f64, first_batch: u64) -> Result<Key, PlanError> {
     let slots = case.slots.ok_or(PlanError::SlotsMissing)?;
-    Ok((epsilon.to_bits(), slots, case.batch, first_batch, case.rounds))
+    Ok((strength.to_bits(), slots, case.batch, first_batch, case.rounds))
 }
 
 /// The rates of the first round and of the others, with their counts.

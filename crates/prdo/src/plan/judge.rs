@@ -129,7 +129,7 @@ fn noise_facts(
     let epsilon = match strength {
         Strength::Budget { epsilon, .. } => Some(*epsilon),
         Strength::Multiplier { account: Some(account), .. } if case.slots.is_some() => {
-            Some(calibrate::cost(case, first, z, account)?)
+            Some(calibrator.cost(case, first, z, account)?)
         }
         Strength::Multiplier { .. } => None,
     };

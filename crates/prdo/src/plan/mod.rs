@@ -23,7 +23,7 @@ pub use answer::{Answer, Question, answer};
 pub use best::Candidate;
 pub use calibrate::Calibrator;
 pub use case::{Account, Case, Noise, Problem, Strength};
-pub use choice::{Choice, Multiplier, choose};
+pub use choice::{Choice, Multiplier, choose, largest_step};
 pub use clip::difference_clip;
 pub use judge::{Judged, NoiseFacts, judge};
 pub use levels::{Level, Source};

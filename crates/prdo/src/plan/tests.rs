@@ -119,7 +119,7 @@ fn noise_follows_from_the_budget_and_the_sensitivity() {
     let Noise::Scaled { strength: Strength::Budget { account, .. }, .. } = &case(budget(2.0)).noise else {
         panic!("a budget")
     };
-    let cost = super::calibrate::cost(&case(budget(2.0)), 161, z, account).unwrap();
+    let cost = Calibrator::default().cost(&case(budget(2.0)), 161, z, account).unwrap();
     assert!(cost <= 2.0 && cost > 1.999, "{cost}");
     // A rough one is at least the Rényi accountant's.
     let mut calibrator = Calibrator::default();

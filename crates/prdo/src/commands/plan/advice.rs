@@ -5,7 +5,7 @@ use super::read::Asked;
 use super::shown;
 use crate::commands::compare::print_table;
 use prdo::plan::vacuous::horizons;
-use prdo::plan::{Answer, Candidate, Judged, Verdict};
+use prdo::plan::{Answer, Candidate, Judged, Verdict, largest_step};
 
 /// Whether the bound says anything.
 pub fn worth(asked: &Asked, answer: &Answer) {
@@ -91,6 +91,7 @@ pub fn suggestions(asked: &Asked, answer: &Answer) {
         rows.push(candidate(name, &now));
     }
     print_table(&["", "T", "γ", "α", "b₀", "C_Δ", "S_γ", "z", "bound"], &rows);
+    step(best);
     if !private {
         return;
     }
@@ -115,9 +116,29 @@ pub fn suggestions(asked: &Asked, answer: &Answer) {
             "C_Δ is the smallest at which differences are expected not to be clipped; more would only add noise.",
         );
     }
-    if best.setting.setup().rounds >= horizons(&asked.question.case).1 {
-        sentence("The best T is at the end of what was tried: more may be better.");
+    if asked.question.case.budget().is_none() {
+        return;
     }
+    if best.setting.setup().rounds >= horizons(&asked.question.case).1 {
+        sentence("T is at the end of what was tried: more may be better.");
+    } else {
+        sentence("With more rounds than T the noise that they need would cost more than they gain.");
+    }
+}
+
+/// Why α is what it is.
+fn step(best: &Candidate) {
+    let setting = &best.setting;
+    let Ok(most) = largest_step(setting.setup(), setting.gamma()) else { return };
+    let share = setting.step_size() / most;
+    let why = match best.sensitivity.is_some() && setting.gamma() < 1.0 {
+        true => "smaller steps need a smaller C_Δ, and so less noise",
+        false => "larger ones would spread more noise through the network",
+    };
+    sentence(&match share > 0.999 {
+        true => "α is the largest that the conditions allow at this γ.".into(),
+        false => format!("α is {:.1} % of the largest that the conditions allow: {why}.", 100.0 * share),
+    });
 }
 
 fn candidate(name: &str, candidate: &Candidate) -> Vec<String> {

@@ -145,12 +145,13 @@ fn noise(asked: &Asked, judged: &Judged) {
     };
     let gamma = judged.setting.gamma();
     if let Some(s) = noise.sensitivity {
+        let needed = match noise.clip_needed.filter(|needed| needed.is_finite()) {
+            _ if noise.clip_assumed => ", as needed".into(),
+            Some(needed) => format!(", needed: {}", figure(needed)),
+            None => String::new(),
+        };
         let clips = match gamma < 1.0 {
-            true => format!(
-                " (C_Δ = {}{})",
-                figure(s.difference_clip()),
-                if noise.clip_assumed { ", as needed" } else { "" }
-            ),
+            true => format!(" (C_Δ = {}{needed})", figure(s.difference_clip())),
             false => String::new(),
         };
         let less = match s.is_reduced() {
