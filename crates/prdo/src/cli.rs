@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod data;
 pub mod node;
+pub mod plan;
 pub mod privacy;
 pub mod values;
 
@@ -56,6 +57,9 @@ pub enum Command {
         Adjacency is add/remove of one record; batches are Poisson samples; noise is Gaussian."
     )]
     Privacy(privacy::Privacy),
+    /// What to expect before training: the paper's schedule, its conditions, the bound by cause, better settings.
+    #[command(after_help = plan::EXAMPLES)]
+    Plan(Box<plan::PlanArgs>),
     /// Data sets: fetched and checked, looked at, dealt out.
     #[command(subcommand, arg_required_else_help = true)]
     #[command(after_help = "Example: prdo data get cifar10 && prdo data info data/cifar-10-batches-bin")]
@@ -231,6 +235,19 @@ pub struct GraphArgs {
     /// A kind (ring, path, torus, complete, star, hypercube, erdos-renyi, random-regular, exponential) or a file.
     #[arg(value_name = "KIND|FILE")]
     pub graph: String,
+    #[command(flatten)]
+    pub shape: GraphShape,
+    /// Also draw it: an SVG or PNG file.
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+    /// One JSON object on stdout instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a graph needs besides its kind, as in a run file's `[graph]`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GraphShape {
     /// The number of nodes.
     #[arg(long, value_name = "N")]
     pub nodes: Option<u64>,
@@ -249,10 +266,4 @@ pub struct GraphArgs {
     /// Seed of random graphs.
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
-    /// Also draw it: an SVG or PNG file.
-    #[arg(long, value_name = "FILE")]
-    pub picture: Option<PathBuf>,
-    /// One JSON object on stdout instead of text.
-    #[arg(long)]
-    pub json: bool,
 }

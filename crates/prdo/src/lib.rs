@@ -60,6 +60,7 @@ pub mod config;
 pub mod error;
 pub mod node;
 pub mod output;
+pub mod plan;
 pub mod plot;
 pub mod report;
 pub mod run;

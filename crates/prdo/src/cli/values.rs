@@ -61,6 +61,15 @@ const BATCH: Allowed = Allowed {
     holds: |b| b.fract() == 0.0 && (1.0..=1e5).contains(&b),
 };
 
+/// How many of something.
+const COUNT: Allowed = Allowed {
+    words: "a whole number from 1 to 1e12",
+    holds: |n| n.fract() == 0.0 && (1.0..=1e12).contains(&n),
+};
+
+/// A number that the question itself judges.
+const NUMBER: Allowed = Allowed { words: "a number", holds: |_| true };
+
 /// How long to measure.
 const SECONDS: Allowed =
     Allowed { words: "a number from 0.01 to 3600", holds: |s| (0.01..=3600.0).contains(&s) };
@@ -157,6 +166,16 @@ pub fn threads(text: &str) -> Result<usize, String> {
 /// Reads a number of records.
 pub fn batch(text: &str) -> Result<usize, String> {
     Ok(BATCH.parse(text)? as usize)
+}
+
+/// Reads how many of something; 1e4 is one too.
+pub fn count(text: &str) -> Result<u64, String> {
+    Ok(COUNT.parse(text)? as u64)
+}
+
+/// Reads a finite number.
+pub fn number(text: &str) -> Result<f64, String> {
+    NUMBER.parse(text)
 }
 
 /// Reads a time to measure for.

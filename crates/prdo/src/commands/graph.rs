@@ -1,21 +1,18 @@
 //! `prdo graph`: a mixing matrix held against the paper's assumption.
 
 use super::Failure;
-use crate::cli::GraphArgs;
+use crate::cli::{GraphArgs, GraphShape};
 use crate::progress::say;
 use prdo::algorithm::graph::{Kind, NetworkError};
-use prdo::config::{Document, wiring};
+use prdo::config::{Document, Wiring, wiring};
 use prdo::output::write_atomically;
+use prdo::plot::Figure;
 use prdo::report::network_figure;
 use serde_json::json;
+use std::path::Path;
 
 pub fn run(args: &GraphArgs) -> Result<(), Failure> {
-    let wiring = wiring(&document(args)?, None).map_err(|mut e| {
-        // There is no run file here: show the message, not a place in one.
-        e.place = None;
-        e.help = (args.nodes.is_none()).then(|| "add --nodes N".to_string());
-        e
-    })?;
+    let wiring = wire(&args.graph, &args.shape)?;
     // λ is shown even where W is indefinite; that condition is then reported as failing.
     let spectrum = wiring.mixing.check(true).map_err(|e| Failure::Input(format!("graph: {e}")))?;
     let psd = match wiring.mixing.check(false) {
@@ -26,18 +23,7 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     let degrees = (0..wiring.graph.nodes()).map(|i| wiring.graph.degree(i));
     let (least, most) = degrees.fold((usize::MAX, 0), |(a, b), k| (a.min(k), b.max(k)));
     if let Some(path) = &args.picture {
-        let figure = network_figure(&wiring, &spectrum);
-        let bytes = match path.extension().and_then(|e| e.to_str()) {
-            Some("svg") => figure.to_svg().into_bytes(),
-            Some("png") => figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?,
-            _ => {
-                return Err(Failure::Input(format!(
-                    "--picture {}: it must end in .svg or .png",
-                    path.display()
-                )));
-            }
-        };
-        write_atomically(path, &bytes)?;
+        draw(path, &network_figure(&wiring, &spectrum))?;
     }
     if args.json {
         let object = json!({
@@ -78,30 +64,50 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes a figure as the file's name says.
+pub fn draw(path: &Path, figure: &Figure) -> Result<(), Failure> {
+    let bytes = match path.extension().and_then(|e| e.to_str()) {
+        Some("svg") => figure.to_svg().into_bytes(),
+        Some("png") => figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?,
+        _ => {
+            let shown = path.display();
+            return Err(Failure::Input(format!("--picture {shown}: it must end in .svg or .png")));
+        }
+    };
+    Ok(write_atomically(path, &bytes)?)
+}
+
+/// The network of a kind or file.
+pub fn wire(graph: &str, shape: &GraphShape) -> Result<Wiring, Failure> {
+    Ok(wiring(&document(graph, shape)?, None).map_err(|mut e| {
+        // There is no run file here: show the message, not a place in one.
+        e.place = None;
+        e.help = (shape.nodes.is_none()).then(|| "add --nodes N".to_string());
+        e
+    })?)
+}
+
 /// The same keys as a run file's `[graph]`.
-fn document(args: &GraphArgs) -> Result<Document, Failure> {
+fn document(graph: &str, shape: &GraphShape) -> Result<Document, Failure> {
     let mut document = Document::parse("the command line", "")?;
-    if Kind::NAMES.contains(&args.graph.as_str()) {
-        document.set(&format!("graph.kind=\"{}\"", args.graph))?;
-    } else if std::path::Path::new(&args.graph).is_file() {
+    if Kind::NAMES.contains(&graph) {
+        document.set(&format!("graph.kind=\"{}\"", graph))?;
+    } else if Path::new(graph).is_file() {
         document.set("graph.kind=\"file\"")?;
-        document.set(&format!("graph.file={}", toml::Value::from(args.graph.as_str())))?;
+        document.set(&format!("graph.file={}", toml::Value::from(graph)))?;
     } else {
         let names = Kind::NAMES.join(", ");
-        return Err(Failure::Input(format!(
-            "{:?} is neither a graph nor a file: there are {names}",
-            args.graph
-        )));
+        return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", graph)));
     }
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => document.set(&format!("graph.{key}={value}")),
         None => Ok(()),
     };
-    set("nodes", args.nodes.map(|n| n.to_string()))?;
-    set("weights", args.weights.as_ref().map(|w| toml::Value::from(w.as_str()).to_string()))?;
-    set("lazy", args.lazy.map(|b| b.to_string()))?;
-    set("probability", args.probability.map(|p| format!("{p:?}")))?;
-    set("degree", args.degree.map(|k| k.to_string()))?;
-    set("seed", args.seed.map(|s| s.to_string()))?;
+    set("nodes", shape.nodes.map(|n| n.to_string()))?;
+    set("weights", shape.weights.as_ref().map(|w| toml::Value::from(w.as_str()).to_string()))?;
+    set("lazy", shape.lazy.map(|b| b.to_string()))?;
+    set("probability", shape.probability.map(|p| format!("{p:?}")))?;
+    set("degree", shape.degree.map(|k| k.to_string()))?;
+    set("seed", shape.seed.map(|s| s.to_string()))?;
     Ok(document)
 }

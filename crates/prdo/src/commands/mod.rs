@@ -7,6 +7,7 @@ mod demo;
 mod example;
 mod graph;
 mod node;
+mod plan;
 mod privacy;
 mod report;
 mod reproduce;
@@ -69,6 +70,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Example(args) => example::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Privacy(question) => privacy::run(&question),
+        Command::Plan(args) => plan::run(&args),
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),

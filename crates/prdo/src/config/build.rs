@@ -8,6 +8,7 @@ use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
 use super::records::{Holdings, Kept, holdings, kept_holdings, nodes_of_file};
 use crate::run::{Prepared, Run};
+use prdo_accounting::History;
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{Sampling, Start, Statement};
 use prdo_problem::data::{Feature, Table};
@@ -98,15 +99,28 @@ fn statement(document: &Document) -> Result<Option<(PathBuf, Statement)>, Config
     Ok(Some((path, statement)))
 }
 
+/// Everything that the runs in the statement of the records released; nothing where the run file names none.
+pub(super) fn earlier_runs(document: &Document) -> Result<History, ConfigError> {
+    Ok(statement(document)?.map_or_else(History::new, |(_, statement)| statement.total()))
+}
+
+/// Refuses a sweep where one run is meant.
+pub(super) fn refuse_lists(document: &Document, advice: &str) -> Result<(), ConfigError> {
+    match document.sweeps().first() {
+        Some((path, values)) => {
+            let message = format!("{path} is a list of {} values, which one run cannot have", values.len());
+            Err(document.error(path, message).help(advice))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Builds the run of a document without lists.
 ///
 /// # Errors
 /// Whatever does not fit, at its place in the run file.
 pub fn build(document: &Document) -> Result<Built, ConfigError> {
-    if let Some((path, values)) = document.sweeps().first() {
-        let message = format!("{path} is a list of {} values, which one run cannot have", values.len());
-        return Err(document.error(path, message).help("`prdo compare` runs every combination"));
-    }
+    refuse_lists(document, "`prdo compare` runs every combination")?;
     let kind = model_kind(document)?;
     let wiring = wiring(document, nodes_of_file(document)?)?;
     let nodes = wiring.graph.nodes();

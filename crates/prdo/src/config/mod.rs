@@ -1,14 +1,15 @@
 //! Run files: what was typed, checked against the schema, and what was meant by it.
 //!
 //! `schema` is the list of keys; `document` reads TOML and checks every key's name, type and range; `network`,
-//! `layers`, `model`, `recipe`, `records` and `build` turn the values into a run; `terms` does so from public facts alone;
-//! `resolved` writes them back with everything filled in.
+//! `layers`, `model`, `recipe`, `records` and `build` turn the values into a run; `terms` does so from public facts alone,
+//! `outline` as far as a plan needs it; `resolved` writes them back with everything filled in.
 
 mod build;
 mod document;
 pub mod layers;
 mod model;
 mod network;
+mod outline;
 mod place;
 mod recipe;
 mod records;
@@ -20,6 +21,7 @@ pub use build::{Built, NetworkFacts, Validation, build};
 pub use document::Document;
 pub use model::{BoxedModel, Form, PlannedModel, model_kind};
 pub use network::{Wiring, wiring};
+pub use outline::{Outline, outline};
 pub use place::{ConfigError, Place};
 pub use recipe::{Recipe, earlier_texts};
 pub use records::{Holdings, Kept, holdings, intercept, kept_holdings, public_facts};

@@ -1,5 +1,6 @@
 //! A run as far as public facts fix it: what members agree on before anyone has shown a record.
 
+use super::build::refuse_lists;
 use super::document::Document;
 use super::model::{PlannedModel, located, model_kind, plan_model};
 use super::network::Wiring;
@@ -46,10 +47,7 @@ pub struct Planned {
 /// # Errors
 /// Whatever does not fit, at its place in the run file; a run that is not private.
 pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result<Planned, ConfigError> {
-    if let Some((path, values)) = document.sweeps().first() {
-        let message = format!("{path} is a list of {} values, which one run cannot have", values.len());
-        return Err(document.error(path, message).help("an agreement is about one run"));
-    }
+    refuse_lists(document, "an agreement is about one run")?;
     if !document.has_section("privacy") {
         let message = "there is no [privacy] section: peers send nothing without noise";
         return Err(ConfigError::anywhere(message).help("add [privacy] with epsilon and delta"));

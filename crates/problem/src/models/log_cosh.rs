@@ -26,6 +26,11 @@ impl LogCosh {
             Err(ModelError { field: "curvature", value: curvature, allowed: "above 0 and below 1" })
         }
     }
+
+    /// κ.
+    pub fn curvature(&self) -> f64 {
+        self.curvature
+    }
 }
 
 impl Model for LogCosh {

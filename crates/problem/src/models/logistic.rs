@@ -21,6 +21,11 @@ impl Logistic {
         Ok(Self { width, regularization: non_negative("regularization", regularization)? })
     }
 
+    /// ρ.
+    pub fn regularization(&self) -> f64 {
+        self.regularization
+    }
+
     /// Adds `count`·∇ρΣx²/(1+x²) = `count`·2ρx/(1+x²)².
     fn add_regularizer(&self, x: &[f64], count: f64, sum: &mut [f64]) {
         for (s, x) in sum.iter_mut().zip(x) {

@@ -26,6 +26,11 @@ impl Softmax {
         Ok(Self { width, classes, regularization: non_negative("regularization", regularization)? })
     }
 
+    /// ρ.
+    pub fn regularization(&self) -> f64 {
+        self.regularization
+    }
+
     /// Scores less their largest: exponentials of these cannot overflow.
     fn scores(&self, x: &[f64], a: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; self.classes];

@@ -1,0 +1,59 @@
+//! A run file as far as it can be planned with: everything that is fixed before a record is sealed or trained on.
+
+use super::build::{earlier_runs, refuse_lists};
+use super::document::Document;
+use super::layers::is_network;
+use super::model::{PlannedModel, located, model_kind, plan_model};
+use super::network::{Wiring, wiring};
+use super::place::ConfigError;
+use super::recipe::{Recipe, recipe};
+use super::records::{Kept, holdings, kept_holdings, nodes_of_file};
+use prdo_accounting::History;
+use prdo_algorithm::graph::Spectrum;
+use prdo_problem::data::{Feature, Table};
+
+/// A run that is not going to be trained.
+pub struct Outline {
+    /// Graph and weights, checked.
+    pub wiring: Wiring,
+    /// Eigenvalues of W that matter.
+    pub spectrum: Spectrum,
+    /// The model and where it starts.
+    pub model: PlannedModel,
+    /// How it would be trained.
+    pub recipe: Recipe,
+    /// Everybody's records. Of private ones nothing but their number is to be looked at.
+    pub records: Kept,
+    /// What was released about the same records before.
+    pub spent: History,
+}
+
+/// Reads what a run file means, without preparing a run.
+///
+/// # Errors
+/// Whatever does not fit, at its place in the run file.
+pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
+    refuse_lists(document, "choose one value with --set key=value")?;
+    let kind = model_kind(document)?;
+    let wiring = wiring(document, nodes_of_file(document)?)?;
+    let allow_indefinite = document.flag("graph.allow_indefinite").unwrap_or(false);
+    let spectrum = wiring.mixing.check(allow_indefinite).map_err(|e| located(document, &e.into()))?;
+    let nodes = wiring.graph.nodes();
+    let records = match is_network(&kind) {
+        true => kept_holdings(document, nodes)?,
+        false => Kept::Numbers(holdings(document, nodes, kind == "logistic")?),
+    };
+    let (facts, least, images) = match &records {
+        Kept::Numbers(holdings) => (&holdings.facts, least(&holdings.nodes), false),
+        Kept::Images(holdings) => (&holdings.facts, least(&holdings.nodes), true),
+    };
+    let model = plan_model(document, &kind, facts, images)?;
+    let recipe = recipe(document, least)?;
+    let mut spent = recipe.earlier.clone();
+    spent.append(&earlier_runs(document)?);
+    Ok(Outline { wiring, spectrum, model, recipe, records, spent })
+}
+
+fn least<F: Feature>(nodes: &[Table<F>]) -> usize {
+    nodes.iter().map(Table::len).min().unwrap_or(0)
+}

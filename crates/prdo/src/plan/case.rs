@@ -1,0 +1,167 @@
+//! What a network, a problem and a budget fix: everything but α, γ and b₀.
+
+use super::PlanError;
+use super::levels::Level;
+use prdo_accounting::{History, Method as Accounting};
+use prdo_theory::{Levels, Setup};
+
+/// A run to be, without its parameters.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// n.
+    pub nodes: u64,
+    /// T.
+    pub rounds: u64,
+    /// b.
+    pub batch: u64,
+    /// N, the records (public slots) of the smallest node, where known.
+    pub slots: Option<u64>,
+    /// λ of the mixing matrix.
+    pub lambda: f64,
+    /// The losses.
+    pub problem: Problem,
+    /// The noise.
+    pub noise: Noise,
+}
+
+/// The constants of the losses, as far as they are known.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// L_s.
+    pub smoothness: Option<Level>,
+    /// Δ_f.
+    pub initial_gap: Option<Level>,
+    /// ζ₀².
+    pub heterogeneity: Option<Level>,
+    /// σ²_sgd.
+    pub sampling_variance: Option<Level>,
+    /// d.
+    pub dimension: Option<u64>,
+    /// ‖∇f(x⁰)‖².
+    pub start_gradient: Option<f64>,
+}
+
+/// What is known of the noise.
+#[derive(Clone, Debug)]
+pub enum Noise {
+    /// Nothing.
+    Unknown,
+    /// There is none.
+    Absent,
+    /// ν²_dp itself.
+    Variance(f64),
+    /// What it follows from.
+    Scaled {
+        /// C_g.
+        gradient_clip: f64,
+        /// C_Δ; where it is not given, the one of [`super::difference_clip`] is used.
+        difference_clip: Option<f64>,
+        /// z, or what z follows from.
+        strength: Strength,
+    },
+}
+
+/// How strong noise is.
+#[derive(Clone, Debug)]
+pub enum Strength {
+    /// A given z.
+    Multiplier {
+        /// z.
+        z: f64,
+        /// How to say what it costs, if that is wanted.
+        account: Option<Account>,
+    },
+    /// The least z that keeps a budget.
+    Budget {
+        /// ε.
+        epsilon: f64,
+        /// How it is counted.
+        account: Account,
+    },
+}
+
+/// How privacy losses are counted.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// δ.
+    pub delta: f64,
+    /// How they are added up.
+    pub accounting: Accounting,
+    /// What was released about the same records before.
+    pub spent: History,
+}
+
+impl Case {
+    /// What the theory takes. Without L_s it is in units of it: α then stands for αL_s.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            nodes: self.nodes,
+            rounds: self.rounds,
+            batch: self.batch,
+            lambda: self.lambda,
+            smoothness: self.smoothness(),
+        }
+    }
+
+    /// L_s, or one where it is not known.
+    pub fn smoothness(&self) -> f64 {
+        self.problem.smoothness.as_ref().map_or(1.0, |level| level.value)
+    }
+
+    /// The levels at this noise; `None` where one is not known.
+    pub fn levels(&self, noise_variance: f64) -> Option<Levels> {
+        let problem = &self.problem;
+        problem.smoothness.as_ref()?;
+        Some(Levels {
+            initial_gap: problem.initial_gap.as_ref()?.value,
+            heterogeneity: problem.heterogeneity.as_ref()?.value,
+            sampling_variance: problem.sampling_variance.as_ref()?.value,
+            dimension: problem.dimension?,
+            noise_variance,
+        })
+    }
+
+    /// Refuses what no choice of parameters could mend.
+    ///
+    /// # Errors
+    /// A number outside its range, or a batch larger than N.
+    pub fn check(&self) -> Result<(), PlanError> {
+        self.setup().checked()?;
+        let problem = &self.problem;
+        let or_zero = |level: &Option<Level>| level.as_ref().map_or(0.0, |level| level.value);
+        let known = Levels {
+            initial_gap: or_zero(&problem.initial_gap),
+            heterogeneity: or_zero(&problem.heterogeneity),
+            sampling_variance: or_zero(&problem.sampling_variance),
+            dimension: problem.dimension.unwrap_or(1),
+            noise_variance: if let Noise::Variance(variance) = self.noise { variance } else { 0.0 },
+        };
+        known.checked()?;
+        match self.slots {
+            Some(slots) if self.batch > slots => {
+                Err(PlanError::TooLarge { field: "batch", value: self.batch, slots })
+            }
+            None if self.budget().is_some() => Err(PlanError::SlotsMissing),
+            _ => Ok(()),
+        }
+    }
+
+    /// The budget that the noise is calibrated to: ε and how it is counted.
+    pub fn budget(&self) -> Option<(f64, &Account)> {
+        match &self.noise {
+            Noise::Scaled { strength: Strength::Budget { epsilon, account }, .. } => {
+                Some((*epsilon, account))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with another ε; unchanged where there is no budget.
+    #[must_use]
+    pub fn with_epsilon(mut self, new: f64) -> Self {
+        if let Noise::Scaled { strength: Strength::Budget { epsilon, .. }, .. } = &mut self.noise {
+            *epsilon = new;
+        }
+        self
+    }
+}

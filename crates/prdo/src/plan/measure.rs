@@ -1,0 +1,318 @@
+//! The constants of a problem, from public or generated records.
+//!
+//! Every one of them is a function of the records: computed from private ones and shown, or used to choose settings,
+//! it would tell something about them that no budget accounts for. Whoever calls this vouches that they are public.
+//!
+//! What can be proven is: the losses of linear models have known curvature and gradients. The rest is what was seen at
+//! the start and along a short unprotected descent, and is called an estimate.
+
+use super::case::Problem;
+use super::levels::Level;
+use crate::config::Form;
+use prdo_privacy::{Model, Records};
+use prdo_problem::data::{Feature, Table};
+use rayon::prelude::*;
+
+/// The most records of each node that are looked at.
+const MOST_RECORDS: usize = 2000;
+/// The most work of one pass over all nodes, in multiply-adds.
+const MOST_WORK: usize = 100_000_000;
+/// Steps of the descent.
+const STEPS: usize = 20;
+/// sup |2x/(1+x²)²|, the slope of the logistic model's regulariser, at x = 1/√3.
+const REGULARIZER_SLOPE: f64 = 0.649_519_052_838_329;
+/// sup |2(1−3x²)/(1+x²)³|, its curvature, at x = 0.
+const REGULARIZER_CURVATURE: f64 = 2.0;
+
+/// Public records with the model that reads them.
+pub struct PublicRecords<'a, F: Feature> {
+    /// What the model is.
+    pub form: &'a Form,
+    /// The model.
+    pub model: &'a dyn Model<Data = Table<F>>,
+    /// Each node's records.
+    pub nodes: &'a [Table<F>],
+    /// x⁰.
+    pub start: &'a [f64],
+}
+
+/// How a run samples and clips.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampled {
+    /// The lower of b/N and b₀/N: the variance of a Poisson batch's gradient has the factor 1 − rate. One for full
+    /// batches.
+    pub rate: f64,
+    /// C_g: where clipping is inactive, as the theorem assumes, no gradient is longer.
+    pub gradient_clip: Option<f64>,
+}
+
+impl Sampled {
+    /// 1 − rate.
+    fn factor(&self) -> f64 {
+        (1.0 - self.rate).max(0.0)
+    }
+}
+
+/// What was seen of f at a point.
+struct Seen {
+    loss: f64,
+    /// ∇f.
+    gradient: Vec<f64>,
+    /// (1/n)·Σ‖∇f_i − ∇f‖².
+    spread: f64,
+}
+
+impl<F: Feature> PublicRecords<'_, F> {
+    /// The constants.
+    pub fn constants(&self, sampled: Sampled) -> Problem {
+        let part = Part { of: self, list: self.looked_at() };
+        let seen = part.look(self.start);
+        let (smoothness, variance) = (self.smoothness(), self.proven_variance(sampled));
+        let how_many = part.words();
+        // What is proven need not be looked for.
+        let walk = match (&smoothness, &variance) {
+            (Some(_), Some(_)) => Walk::default(),
+            _ => part.walk(&seen, smoothness.as_ref().map(|level| level.value)),
+        };
+        let at_start = |value| match part.is_whole() {
+            true => Level::proven(value, "exact at x⁰"),
+            false => Level::estimated(value, format!("at x⁰, {how_many}")),
+        };
+        Problem {
+            smoothness: smoothness.or_else(|| {
+                let how = format!("largest ratio seen in {STEPS} steps of descent, {how_many}: from below");
+                walk.ratio.filter(|ratio| *ratio > 0.0).map(|ratio| Level::estimated(ratio, how))
+            }),
+            initial_gap: self.initial_gap(&seen, part.is_whole(), &how_many),
+            heterogeneity: Some(at_start(seen.spread)),
+            sampling_variance: variance.or_else(|| {
+                let how = format!(
+                    "(1−b/N) times the largest mean ‖∇ℓ‖² seen in {STEPS} steps of descent, {how_many}"
+                );
+                Some(Level::estimated(sampled.factor() * walk.second_moment, how))
+            }),
+            dimension: Some(self.model.dimension() as u64),
+            start_gradient: Some(square(&seen.gradient)),
+        }
+    }
+
+    /// For each node, the records that are looked at: all, or some spread evenly.
+    fn looked_at(&self) -> Vec<Vec<u32>> {
+        let unit = match self.form {
+            Form::Network { spec, .. } => usize::try_from(spec.flops()).unwrap_or(usize::MAX),
+            _ => self.model.dimension(),
+        };
+        let most = (MOST_WORK / unit.max(1) / self.nodes.len().max(1)).clamp(4, MOST_RECORDS);
+        let some = |table: &Table<F>| {
+            let count = table.len().min(most);
+            (0..count).map(|k| (k as u64 * table.len() as u64 / count as u64) as u32).collect()
+        };
+        self.nodes.iter().map(some).collect()
+    }
+
+    /// The largest ‖a‖² of all records.
+    fn largest_square(&self) -> f64 {
+        let rows = self.nodes.iter().flat_map(|table| table.features().chunks_exact(table.width()));
+        rows.map(norm_square).fold(0.0, f64::max)
+    }
+
+    /// L_s where the model's formula has one.
+    fn smoothness(&self) -> Option<Level> {
+        let (value, how) = match self.form {
+            Form::Logistic(model) => (
+                0.25 * self.largest_square() + REGULARIZER_CURVATURE * model.regularization(),
+                "largest ‖a‖²/4 + 2ρ of all records",
+            ),
+            // A feature that is always one is the model's own.
+            Form::Softmax(model) => (
+                0.5 * (self.largest_square() + 1.0) + model.regularization(),
+                "largest (‖a‖²+1)/2 + ρ of all records",
+            ),
+            Form::Quadratic(model) => {
+                (model.curvatures().iter().copied().fold(0.0, f64::max), "largest curvature")
+            }
+            Form::LogCosh(model) => (model.curvature(), "the curvature κ"),
+            Form::Network { .. } => return None,
+        };
+        Some(Level::proven(value, how))
+    }
+
+    /// Δ_f; `None` where f has no lower bound.
+    fn initial_gap(&self, seen: &Seen, whole: bool, how_many: &str) -> Option<Level> {
+        let level = |value: f64, how: &str| match whole {
+            true => Level::proven(value.max(0.0), how),
+            false => Level::estimated(value.max(0.0), format!("{how}, {how_many}")),
+        };
+        match self.form {
+            Form::LogCosh(model) => {
+                // f(x) = āx + κ·log cosh x is least where tanh x = −ā/κ.
+                let x = self.start.first().copied().unwrap_or(0.0);
+                let slope = seen.gradient.first()? - model.curvature() * x.tanh();
+                let lean = -slope / model.curvature();
+                let at = (lean.abs() < 1.0).then(|| lean.atanh())?;
+                let value = |x: f64| slope * x + model.curvature() * (x.cosh().ln());
+                Some(level(value(x) - value(at), "f(x⁰) − min f, in closed form"))
+            }
+            // f has curvatures h: f(x⁰) − min f = ½Σ(∂_j f(x⁰))²/h_j.
+            Form::Quadratic(model) => {
+                let terms = model.curvatures().iter().zip(&seen.gradient).map(|(h, g)| g * g / h);
+                Some(level(0.5 * terms.sum::<f64>(), "f(x⁰) − min f, in closed form"))
+            }
+            _ => Some(level(seen.loss, "at most f(x⁰), for no loss is negative")),
+        }
+    }
+
+    /// σ²_sgd: (1 − rate) times a bound on (1/N)·Σ‖∇ℓ_r(x)‖² (as in `cv:oracle-difference`), where there is one.
+    fn proven_variance(&self, sampled: Sampled) -> Option<Level> {
+        if sampled.factor() == 0.0 {
+            return Some(Level::proven(0.0, "every batch is the whole data"));
+        }
+        let clipped = sampled.gradient_clip.map(|clip| (clip * clip, "C_g², for clipping is to be inactive"));
+        let proven = [self.gradient_square(), clipped].into_iter().flatten();
+        let (value, how) = proven.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(Level::proven(sampled.factor() * value, format!("(1−b/N) times {how}")))
+    }
+
+    /// A bound on every node's (1/N)·Σ‖∇ℓ_r(x)‖² at every x, where the model has one.
+    fn gradient_square(&self) -> Option<(f64, &'static str)> {
+        let worst = |bound: &(dyn Fn(f64) -> f64 + Sync)| {
+            let mean = |table: &Table<F>| {
+                let squares = table.features().chunks_exact(table.width()).map(norm_square);
+                squares.map(bound).sum::<f64>() / table.len().max(1) as f64
+            };
+            self.nodes.iter().map(mean).fold(0.0, f64::max)
+        };
+        match self.form {
+            Form::Logistic(model) => {
+                let pull =
+                    REGULARIZER_SLOPE * model.regularization() * (self.model.dimension() as f64).sqrt();
+                Some((worst(&|square| (square.sqrt() + pull).powi(2)), "a node's mean (‖a‖ + 0.65ρ√d)²"))
+            }
+            Form::Softmax(model) if model.regularization() == 0.0 => {
+                Some((worst(&|square| 2.0 * (square + 1.0)), "a node's mean 2(‖a‖²+1)"))
+            }
+            Form::LogCosh(model) => Some((
+                worst(&|square| (square.sqrt() + model.curvature()).powi(2)),
+                "a node's mean (|a| + κ)²",
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// Some records of each node.
+struct Part<'a, F: Feature> {
+    of: &'a PublicRecords<'a, F>,
+    list: Vec<Vec<u32>>,
+}
+
+/// What was seen on the way down.
+#[derive(Default)]
+struct Walk {
+    /// The largest ‖∇ℓ(x) − ∇ℓ(y)‖/‖x − y‖ of a record, where it was looked for.
+    ratio: Option<f64>,
+    /// The largest of any node's (1/N)·Σ‖∇ℓ_r‖².
+    second_moment: f64,
+}
+
+impl<F: Feature> Part<'_, F> {
+    fn nodes(&self) -> Vec<(&Table<F>, &[u32])> {
+        self.of.nodes.iter().zip(self.list.iter().map(Vec::as_slice)).collect()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.nodes().iter().all(|(table, list)| table.len() == list.len())
+    }
+
+    fn words(&self) -> String {
+        let most = self.list.iter().map(Vec::len).max().unwrap_or(0);
+        if self.is_whole() { "all records".into() } else { format!("{most} records a node") }
+    }
+
+    /// f, its gradient and the nodes' spread at x.
+    fn look(&self, x: &[f64]) -> Seen {
+        let one = |(table, list): (&Table<F>, &[u32])| {
+            let mut sum = vec![0.0; x.len()];
+            let loss = self.of.model.evaluate(x, table, Records::List(list), &mut sum);
+            let count = list.len().max(1) as f64;
+            sum.iter_mut().for_each(|s| *s /= count);
+            (loss / count, sum)
+        };
+        let all: Vec<(f64, Vec<f64>)> = self.nodes().into_par_iter().map(one).collect();
+        let n = all.len().max(1) as f64;
+        let mut gradient = vec![0.0; x.len()];
+        for (_, own) in &all {
+            gradient.iter_mut().zip(own).for_each(|(g, o)| *g += o / n);
+        }
+        let apart = |own: &[f64]| own.iter().zip(&gradient).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        Seen {
+            loss: all.iter().map(|(loss, _)| loss / n).sum(),
+            spread: all.iter().map(|(_, own)| apart(own) / n).sum(),
+            gradient,
+        }
+    }
+
+    /// The largest mean squared gradient of a node at x and, if asked for, the largest ratio of a record between x
+    /// and y.
+    fn records(&self, x: &[f64], y: Option<&[f64]>) -> (f64, f64) {
+        let one = |(table, list): (&Table<F>, &[u32])| {
+            let (mut here, mut there) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+            let (mut squares, mut apart) = (0.0, 0.0_f64);
+            for r in list {
+                self.of.model.gradient(x, table, *r as usize, &mut here);
+                squares += square(&here);
+                if let Some(y) = y {
+                    self.of.model.gradient(y, table, *r as usize, &mut there);
+                    apart = apart.max(distance(&here, &there));
+                }
+            }
+            (squares / list.len().max(1) as f64, apart)
+        };
+        let all: Vec<(f64, f64)> = self.nodes().into_par_iter().map(one).collect();
+        let (moment, apart) =
+            all.iter().fold((0.0, 0.0), |(a, b), (c, d)| (f64::max(a, *c), f64::max(b, *d)));
+        let moved = y.map_or(0.0, |y| distance(x, y));
+        (moment, if moved > 0.0 { apart / moved } else { 0.0 })
+    }
+
+    /// A short descent on f with steps of 1/L_s, where L_s is known or else what was seen so far.
+    fn walk(&self, seen: &Seen, smoothness: Option<f64>) -> Walk {
+        let mut x = self.of.start.to_vec();
+        let mut gradient = seen.gradient.clone();
+        let mut walk = Walk::default();
+        for _ in 0..STEPS {
+            let length = square(&gradient).sqrt();
+            // The first step of an unknown curvature is short: it only finds out.
+            let first = 1e-3 * (1.0 + square(&x).sqrt()) / length;
+            let step = smoothness.or(walk.ratio).map_or(first, |l| 1.0 / l);
+            if !(step.is_finite() && length > 0.0) {
+                break;
+            }
+            let next: Vec<f64> = x.iter().zip(&gradient).map(|(x, g)| x - step * g).collect();
+            let (moment, ratio) = self.records(&x, smoothness.is_none().then_some(&next));
+            walk.second_moment = walk.second_moment.max(moment);
+            if smoothness.is_none() {
+                walk.ratio = Some(walk.ratio.unwrap_or(0.0).max(ratio));
+            }
+            gradient = self.look(&next).gradient;
+            x = next;
+        }
+        walk.second_moment = walk.second_moment.max(self.records(&x, None).0);
+        walk
+    }
+}
+
+fn norm_square<F: Feature>(row: &[F]) -> f64 {
+    row.iter().map(|v| v.value() * v.value()).sum()
+}
+
+fn square(x: &[f64]) -> f64 {
+    x.iter().map(|v| v * v).sum()
+}
+
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests;
