@@ -15,6 +15,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod activation;
+pub mod bytes;
 pub mod clip;
 pub mod dense;
 pub mod direct;

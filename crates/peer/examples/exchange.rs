@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const WARM_UP: usize = 5;
 
 fn main() {
+    // As `prdo node run` does.
+    prdo_kernels::keep_freed_memory();
     let mut arguments = std::env::args().skip(1).map(|word| word.parse::<usize>().expect("a number"));
     let rounds = arguments.next().unwrap_or(60);
     let bytes = arguments.next().unwrap_or(2_200_000);

@@ -83,6 +83,8 @@ impl Watch for Clock {
 }
 
 fn main() {
+    // As `prdo node run` does.
+    prdo_kernels::keep_freed_memory();
     let mut arguments = std::env::args().skip(1).map(|word| word.parse::<usize>().expect("a number"));
     let rounds = arguments.next().unwrap_or(60) + WARM_UP;
     let dimension = arguments.next().unwrap_or(275_000);

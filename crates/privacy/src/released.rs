@@ -14,6 +14,7 @@
 
 use crate::protection::{Noised, Protection};
 use crate::start::Start;
+use prdo_kernels::bytes::extend_little_endian;
 use std::marker::PhantomData;
 
 /// A vector that left the gate with protection `P`, or was made from such vectors.
@@ -123,7 +124,7 @@ impl<P: Protection> Released<P> {
     pub fn save(&self, out: &mut Vec<u8>) {
         out.push(P::TAG);
         out.extend((self.values.len() as u64).to_le_bytes());
-        put(&self.values, out);
+        extend_little_endian(out, &self.values);
     }
 
     /// Door 4: reads a vector that [`Released::save`] wrote with this protection, and advances `bytes`.
@@ -149,7 +150,7 @@ impl Released<Noised> {
     /// The bytes that go to a neighbour: little-endian floats. Only `Noised` values have this.
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        put(&self.values, &mut bytes);
+        extend_little_endian(&mut bytes, &self.values);
         bytes
     }
 
@@ -167,14 +168,6 @@ impl Released<Noised> {
             None => Ok(Self::from_gate(values)),
         }
     }
-}
-
-/// Appends the values' bytes. In place, eight at a time: messages have megabytes.
-fn put(values: &[f64], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + 8 * values.len(), 0);
-    let places = out.get_mut(start..).unwrap_or_default().chunks_exact_mut(8);
-    places.zip(values).for_each(|(place, value)| place.copy_from_slice(&value.to_le_bytes()));
 }
 
 fn floats(bytes: &[u8]) -> Vec<f64> {
