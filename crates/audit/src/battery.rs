@@ -77,8 +77,12 @@ impl Report {
 
     /// The names of the checks that failed.
     pub fn failed(&self) -> Vec<&'static str> {
-        let mut names: Vec<_> = self.checks.iter().filter(|c| !c.passed).map(|c| c.name).collect();
-        names.dedup();
+        let mut names: Vec<_> = Vec::new();
+        for check in self.checks.iter().filter(|check| !check.passed) {
+            if !names.contains(&check.name) {
+                names.push(check.name);
+            }
+        }
         names
     }
 }
@@ -127,7 +131,7 @@ impl Audit {
             progress(&format!("{}: restarts, control flow, grid", setting.name));
             one.certainties(number == 0)?;
             progress(&format!("{}: runs with and without the record", setting.name));
-            let finding = one.statistics(self.least_share.filter(|_| number == 0))?;
+            let finding = one.statistics(self.least_share.filter(|_| number == 0), progress)?;
             report.findings.push(finding);
         }
         Ok(report)
@@ -190,7 +194,11 @@ impl<S: Subject> Bench<'_, S> {
     }
 
     /// Layers 2 and 3.
-    fn statistics(&mut self, least_share: Option<f64>) -> Result<Finding, AuditError> {
+    fn statistics(
+        &mut self,
+        least_share: Option<f64>,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Finding, AuditError> {
         let network = Network::new(self.subject, self.setting)?;
         let whole = self.setting.rate(0) >= 1.0 && self.setting.rate(1) >= 1.0;
         let runs = if whole { 2 * self.audit.runs } else { self.audit.runs };
@@ -200,6 +208,7 @@ impl<S: Subject> Bench<'_, S> {
             let what = format!("{what}, in standard errors");
             self.check(name, score.abs() <= LIMIT, score, format!("within ±{LIMIT}"), what);
         }
+        progress(&format!("{}: the test against the claim", self.setting.name));
         let claimed = self.setting.claimed()?;
         let outcome = likelihood::judge(self.setting, &without.scores, &with.scores)?;
         let what = format!(

@@ -12,7 +12,7 @@ use crate::network::{Network, VICTIM};
 use crate::setting::Setting;
 use crate::statistics::upper_bound;
 use crate::subject::Subject;
-use crate::tradeoff::least_miss_rate;
+use crate::tradeoff::{Curve, least_miss_rate};
 use crate::transcript;
 use prdo_accounting::{Accountant, Event};
 use prdo_privacy::Secret;
@@ -143,13 +143,13 @@ pub fn judge(setting: &Setting, without: &[f64], with: &[f64]) -> Result<Outcome
     let quantile = |k: usize| pooled.get(k * pooled.len() / (THRESHOLDS + 1)).copied().unwrap_or(0.0);
     let thresholds: Vec<f64> = (1..=THRESHOLDS).map(quantile).collect();
 
-    let history = setting.history(setting.noise_multiplier)?;
+    let curve = Curve::of(&setting.history(setting.noise_multiplier)?)?;
     let each = CURVE_FAILURE / (2 * THRESHOLDS) as f64;
     let (mut points, mut plain) = (Vec::new(), 0.0_f64);
     for threshold in &thresholds {
         let counts = Counts::of(*threshold, without, with);
         let bounds = counts.bounds(each);
-        let claimed = least_miss_rate(&history, bounds.0)?;
+        let claimed = curve.least_miss_rate(bounds.0);
         let (false_alarms, misses) = counts.rates();
         points.push(Point { false_alarms, misses, bounds, claimed });
         let (alpha, beta) = counts.bounds(EPSILON_FAILURE / (2 * THRESHOLDS) as f64);
@@ -212,7 +212,8 @@ impl Counts {
 }
 
 /// The least ε of a mechanism with this setting's rates and rounds that allows such error rates: the noise multiplier is
-/// lowered until it does. 0 if any amount of noise does.
+/// lowered until it does, to half of the claimed one at most (which is damning enough). 0 if any amount of noise
+/// does.
 fn proven(setting: &Setting, (alpha, beta): (f64, f64)) -> Result<f64, AuditError> {
     let allowed =
         |z: f64| -> Result<bool, AuditError> { Ok(least_miss_rate(&setting.history(z)?, alpha)? <= beta) };
@@ -221,14 +222,15 @@ fn proven(setting: &Setting, (alpha, beta): (f64, f64)) -> Result<f64, AuditErro
     }
     let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
     let (mut low, mut high) = (setting.noise_multiplier, setting.noise_multiplier);
-    while low > 2.0 * least && !allowed(low)? {
-        low /= 2.0;
+    let floor = least.max(low / 2.0);
+    while low > floor && !allowed(low)? {
+        (low, high) = (floor, low);
     }
     while high < most / 2.0 && allowed(high)? {
-        high *= 2.0;
+        (low, high) = (high, 2.0 * high);
     }
-    // `low` allows them (or is the least there is), `high` does not.
-    while high / low > 1.0 + 1e-4 {
+    // `low` allows them (or is the least that is tried), `high` does not.
+    while high / low > 1.0 + 1e-3 {
         let middle = (low * high).sqrt();
         if allowed(middle)? { low = middle } else { high = middle }
     }

@@ -92,7 +92,12 @@ impl Play {
 /// # Errors
 /// A gate that does not answer.
 pub fn play<S: Subject>(subject: &S, setting: &Setting, pairs: usize, seed: u64) -> Result<Play, AuditError> {
-    let one = |number: usize| Pair::draw(setting, seed, number as u64)?.play(subject);
+    // One release each: any generous budget does, and it is proven once.
+    let (accountant, budget) =
+        (Arc::new(Accountant::new(Accounting::Renyi)), Target::new(1e12, setting.delta)?);
+    accountant.prove(&setting.history(setting.noise_multiplier)?, &budget)?;
+    let ledger = || Ledger::new(Arc::clone(&accountant), budget);
+    let one = |number: usize| Pair::draw(setting, seed, number as u64)?.play(subject, &ledger);
     let found: Vec<Play> = (0..pairs).into_par_iter().map(one).collect::<Result<_, AuditError>>()?;
     Ok(found.into_iter().fold(Play::default(), Play::merge))
 }
@@ -125,10 +130,10 @@ impl Pair {
         Ok(Self { setting, round, node, records, dimension, secret })
     }
 
-    fn play<S: Subject>(&self, subject: &S) -> Result<Play, AuditError> {
-        let with = self.release(subject, self.records.clone())?;
-        let without =
-            self.release(subject, self.records.split_last().map_or(vec![], |(_, rest)| rest.to_vec()))?;
+    fn play<S: Subject>(&self, subject: &S, ledger: &dyn Fn() -> Ledger) -> Result<Play, AuditError> {
+        let release = |records| self.release(subject, ledger(), records);
+        let with = release(self.records.clone())?;
+        let without = release(self.records.split_last().map_or(vec![], |(_, rest)| rest.to_vec()))?;
         let size = self.setting.batch_size(self.round) as f64;
         let (scale, z) = (self.setting.scale(self.round), self.setting.noise_multiplier);
         // Rounding to the public grid is declared too.
@@ -145,13 +150,15 @@ impl Pair {
     }
 
     /// What a fresh gate over these records releases.
-    fn release<S: Subject>(&self, subject: &S, records: Vec<Record>) -> Result<Vec<f64>, AuditError> {
+    fn release<S: Subject>(
+        &self,
+        subject: &S,
+        ledger: Ledger,
+        records: Vec<Record>,
+    ) -> Result<Vec<f64>, AuditError> {
         let round = self.round;
         let now = self.node.model().as_slice().first().map_or(0, |x| x.to_bits());
         let model = Arc::new(Puppet { dimension: self.dimension, now });
-        // One release: any generous budget, by the accountant that answers fastest.
-        let accountant = Arc::new(Accountant::new(Accounting::Renyi));
-        let ledger = Ledger::new(accountant, Target::new(1e12, self.setting.delta)?);
         let shard = Shard::seal_in_slots(records, self.setting.slots).map_err(refused("slots"))?;
         let gate = Gate::private(0, model, shard, Arc::clone(&self.secret), self.setting.rules(ledger));
         let mut gate = subject.gate(gate.map_err(refused("batch"))?);

@@ -169,9 +169,8 @@ mod bugs {
         }
 
         pub(crate) fn clip(self, clip: Clip) -> Clip {
-            let (gradient, difference) = (clip.gradient(), clip.difference());
             let changed = match self.bug {
-                Some(Bug::DifferenceUnclipped) => Clip::new(gradient, 1e100),
+                Some(Bug::DifferenceUnclipped) => Clip::new(clip.gradient(), 1e100),
                 Some(Bug::ClipAfterAveraging) => Clip::new(1e100, 1e100),
                 _ => return clip,
             };
