@@ -117,6 +117,13 @@ impl Audit {
         })
     }
 
+    /// The same battery on other settings. How much of their ε an attack can prove is not known beforehand, so that is not
+    /// asked.
+    #[must_use]
+    pub fn of(self, settings: Vec<Setting>) -> Self {
+        Self { settings, least_share: None, ..self }
+    }
+
     /// Makes it. `progress` is told what is done next.
     ///
     /// # Errors

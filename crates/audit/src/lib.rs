@@ -26,6 +26,8 @@ pub mod error;
 pub mod likelihood;
 pub mod moments;
 pub mod network;
+pub mod one_run;
+pub mod reconstruction;
 pub mod record_play;
 pub mod restart;
 pub mod setting;
@@ -36,5 +38,5 @@ pub mod transcript;
 
 pub use battery::{Audit, Check, Finding, Report};
 pub use error::AuditError;
-pub use setting::Setting;
+pub use setting::{Real, Setting};
 pub use subject::{Shipped, Subject};

@@ -5,11 +5,11 @@
 //! (Neyman, Pearson). Thresholds are chosen on a first part of the runs and judged on the rest, so that the confidence of
 //! the bounds is the stated one.
 
-use crate::canary::{CANARY, OTHER, SIGNAL};
+use crate::canary::{CANARY, DIMENSION, OTHER, SIGNAL};
 use crate::error::AuditError;
 use crate::moments::{Moments, Queries};
 use crate::network::{Network, VICTIM};
-use crate::setting::Setting;
+use crate::setting::{NODES, Setting};
 use crate::statistics::upper_bound;
 use crate::subject::Subject;
 use crate::tradeoff::{Curve, least_miss_rate};
@@ -84,19 +84,22 @@ pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
 
 /// Σ log(1 − q + q·exp((2y − 1)/2z²)).
 pub fn log_ratio(setting: &Setting, queries: &Queries) -> f64 {
-    let z = setting.noise_multiplier;
-    let mut sum = 0.0;
-    for (round, rows) in queries.iter().enumerate() {
-        let round = round as u32;
+    let term = |(round, rows): (u32, &[[f64; DIMENSION]; NODES])| {
         let y = rows[VICTIM][SIGNAL] * setting.batch_size(round) as f64 / setting.scale(round);
-        let (q, exponent) = (setting.rate(round), (2.0 * y - 1.0) / (2.0 * z * z));
-        sum += match () {
-            () if q >= 1.0 => exponent,
-            () if exponent > 500.0 => exponent + libm::log(q),
-            () => libm::log1p(q * libm::expm1(exponent)),
-        };
+        log_ratio_of(setting, round, y)
+    };
+    (0..).zip(queries).map(term).sum()
+}
+
+/// The term of one round.
+pub(crate) fn log_ratio_of(setting: &Setting, round: u32, y: f64) -> f64 {
+    let z = setting.noise_multiplier;
+    let (q, exponent) = (setting.rate(round), (2.0 * y - 1.0) / (2.0 * z * z));
+    match () {
+        () if q >= 1.0 => exponent,
+        () if exponent > 500.0 => exponent + libm::log(q),
+        () => libm::log1p(q * libm::expm1(exponent)),
     }
-    sum
 }
 
 /// One threshold: what was seen, and what must be.
@@ -212,7 +215,7 @@ impl Counts {
 }
 
 /// The least ε of a mechanism with this setting's rates and rounds that allows such error rates: the noise multiplier is
-/// lowered until it does, to half of the claimed one at most (which is damning enough). 0 if any amount of noise
+/// lowered until it does, to half of the claimed one at most (which is damning enough). 0 if 32 times the claimed noise
 /// does.
 fn proven(setting: &Setting, (alpha, beta): (f64, f64)) -> Result<f64, AuditError> {
     let allowed =
@@ -226,8 +229,12 @@ fn proven(setting: &Setting, (alpha, beta): (f64, f64)) -> Result<f64, AuditErro
     while low > floor && !allowed(low)? {
         (low, high) = (floor, low);
     }
-    while high < most / 2.0 && allowed(high)? {
-        (low, high) = (high, 2.0 * high);
+    let ceiling = most.min(32.0 * high);
+    while allowed(high)? {
+        if high >= ceiling {
+            return Ok(0.0);
+        }
+        (low, high) = (high, ceiling.min(2.0 * high));
     }
     // `low` allows them (or is the least that is tried), `high` does not.
     while high / low > 1.0 + 1e-3 {

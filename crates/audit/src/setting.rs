@@ -35,6 +35,41 @@ pub struct Setting {
     pub delta: f64,
 }
 
+/// What an audit takes from a run.
+#[derive(Clone, Debug)]
+pub struct Real {
+    /// For people.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+    /// Its step size, γ, β and so on.
+    pub settings: Settings,
+    /// C_g and C_Δ.
+    pub clip: (f64, f64),
+    /// z.
+    pub noise_multiplier: f64,
+    /// The rates of the first release and of the others.
+    pub rates: (f64, f64),
+    /// T.
+    pub rounds: u32,
+    /// δ.
+    pub delta: f64,
+}
+
+/// The most slots of a node under audit.
+const MOST_SLOTS: usize = 64;
+
+/// Slots and batch sizes whose rates are nearest to these.
+fn small_rates((first, later): (f64, f64)) -> (usize, (usize, usize)) {
+    let batch = |rate: f64, slots: usize| ((rate * slots as f64).round() as usize).clamp(1, slots);
+    let off = |rate: f64, slots: usize| (batch(rate, slots) as f64 / (rate * slots as f64)).ln().abs();
+    let error = |slots: &usize| off(first, *slots) + off(later, *slots);
+    // Of equally good ones the smallest.
+    let best = (SLOTS..=MOST_SLOTS).min_by(|a, b| (error(a) + 1e-9).total_cmp(&(error(b) + 1e-9)));
+    let slots = best.unwrap_or(SLOTS);
+    (slots, (batch(first, slots), batch(later, slots)))
+}
+
 impl Setting {
     /// Every record in every round: exactly Gaussian differential privacy. ε = 4.38 at δ = 1e-5.
     ///
@@ -63,6 +98,27 @@ impl Setting {
             slots: SLOTS,
             rounds,
             delta: 1e-5,
+        })
+    }
+
+    /// The settings of a real run on the small ring: the same method, clipping norms, noise and δ, rates as near to its
+    /// own as few slots allow, and at most `most_rounds` of its rounds. What is claimed of it is computed anew.
+    ///
+    /// # Errors
+    /// Clipping norms that no gate takes.
+    pub fn scaled(real: &Real, most_rounds: u32) -> Result<Self, AuditError> {
+        let (c_g, c_d) = real.clip;
+        let (slots, batches) = small_rates(real.rates);
+        Ok(Self {
+            name: real.name.clone(),
+            method: real.method,
+            settings: real.settings,
+            clip: Clip::new(c_g, c_d).map_err(refused("clip"))?,
+            noise_multiplier: real.noise_multiplier,
+            batches,
+            slots,
+            rounds: real.rounds.clamp(1, most_rounds.max(1)),
+            delta: real.delta,
         })
     }
 
@@ -149,6 +205,14 @@ impl Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_rates_are_near_the_real_ones() {
+        assert_eq!(small_rates((1.0, 1.0)), (8, (8, 8)));
+        assert_eq!(small_rates((100.0 / 4500.0, 100.0 / 4500.0)), (45, (1, 1)));
+        assert_eq!(small_rates((0.5, 0.1)), (10, (5, 1)));
+        assert_eq!(small_rates((1e-6, 1e-6)), (64, (1, 1)));
+    }
 
     #[test]
     fn the_two_configurations_have_the_published_epsilon() {

@@ -9,12 +9,17 @@
 //! (Wasserman, Zhou 2010; Dong, Roth, Su 2022). At rate 1 this is the Gaussian curve Φ(Φ⁻¹(1 − α) − √T/z).
 
 use crate::error::AuditError;
-use prdo_accounting::{History, numerical};
+use prdo_accounting::{History, numerical, renyi};
 
 /// The largest ε looked at. Beyond it only error rates below e⁻¹⁴, one in a million, would be bounded better.
 const MOST_EPSILON: f64 = 14.0;
 /// How near to its top a line is followed; what is lost is of the order of its square.
 const NEAR: f64 = 3e-3;
+
+/// Where nothing is left to gain: δ is below 10⁻⁹ there, or ε is [`MOST_EPSILON`].
+fn most_epsilon(history: &History) -> f64 {
+    renyi::epsilon(history, 1e-9).clamp(0.1, MOST_EPSILON)
+}
 
 /// The curve of one history, for many α: δ(ε) at steps of [`STEP`], so that f is a little lower than it could be.
 #[derive(Clone, Debug)]
@@ -35,7 +40,7 @@ impl Curve {
             let epsilon = STEP * f64::from(k);
             Ok((epsilon, numerical::delta(history, epsilon)?.upper))
         };
-        let deltas = (0..=(MOST_EPSILON / STEP) as u32).map(at).collect::<Result<_, AuditError>>()?;
+        let deltas = (0..=(most_epsilon(history) / STEP).ceil() as u32).map(at).collect::<Result<_, AuditError>>()?;
         Ok(Self { deltas })
     }
 
@@ -66,7 +71,7 @@ fn highest(history: &History, value: &dyn Fn(f64, f64) -> f64) -> Result<f64, Au
         Ok(value(epsilon, numerical::delta(history, epsilon)?.upper))
     };
     const RATIO: f64 = 0.618_033_988_749_894_9;
-    let (mut low, mut high) = (0.0, MOST_EPSILON);
+    let (mut low, mut high) = (0.0, most_epsilon(history));
     let (mut left, mut right) = (high - RATIO * (high - low), low + RATIO * (high - low));
     let (mut at_left, mut at_right) = (at(left)?, at(right)?);
     let mut best = at(0.0)?.max(at_left).max(at_right);

@@ -9,8 +9,8 @@ use crate::error::AuditError;
 use crate::network::Transcript;
 use crate::setting::{NODES, Setting};
 use prdo_algorithm::graph::Mixing;
-use prdo_algorithm::{Combine, Message, Method};
-use prdo_privacy::{Noised, Released};
+use prdo_algorithm::{Combine, Method};
+use prdo_privacy::DecodeError;
 
 type Vector = [f64; DIMENSION];
 /// A vector of every node.
@@ -19,10 +19,24 @@ type Rows = [Vector; NODES];
 /// Every node's noisy query of every round, as released: the sum divided by the public batch size.
 ///
 /// # Errors
-/// Messages that cannot be decoded, or too few of them.
+/// Messages that are too short, or too few of them.
 pub fn queries(setting: &Setting, mixing: &Mixing, transcript: &Transcript) -> Result<Vec<Rows>, AuditError> {
+    queries_at(setting, mixing, transcript, 0)
+}
+
+/// The same of [`DIMENSION`] coordinates of larger vectors, from `offset` on; what is beyond their end is zero. (Methods
+/// treat every coordinate alike, so any few of them can be undone on their own. They must start at zero.)
+///
+/// # Errors
+/// Messages that are too short, or too few of them.
+pub fn queries_at(
+    setting: &Setting,
+    mixing: &Mixing,
+    transcript: &Transcript,
+    offset: usize,
+) -> Result<Vec<Rows>, AuditError> {
     let (exchanges, vectors) = setting.method.exchanges(&setting.settings);
-    let sent = Sent { transcript, vectors: vectors as usize, exchanges: exchanges as usize };
+    let sent = Sent { transcript, vectors: vectors as usize, exchanges: exchanges as usize, offset };
     let directions = match (setting.method, setting.settings.combine) {
         (Method::Dsgd, Combine::After) => dsgd(setting, mixing, &sent)?,
         (Method::Dsgd, Combine::First) => dsgd_first(setting, mixing, &sent)?,
@@ -51,6 +65,7 @@ struct Sent<'a> {
     transcript: &'a Transcript,
     vectors: usize,
     exchanges: usize,
+    offset: usize,
 }
 
 impl Sent<'_> {
@@ -59,10 +74,17 @@ impl Sent<'_> {
         let first = (round * self.exchanges + exchange) * NODES;
         let mut rows = [[0.0; DIMENSION]; NODES];
         for (i, row) in rows.iter_mut().enumerate() {
+            let d = self.transcript.dimension;
             let bytes = self.transcript.messages.get(first + i).map_or(&[][..], Vec::as_slice);
-            let message = Message::<Noised>::from_wire(bytes, DIMENSION, self.vectors)?;
-            let values = message.vectors().get(which).map_or(&[][..], Released::as_slice);
-            row.iter_mut().zip(values).for_each(|(r, v)| *r = *v);
+            let expected = 8 * d * self.vectors;
+            if bytes.len() != expected {
+                let dimension = d * self.vectors;
+                return Err(DecodeError::Length { dimension, expected, found: bytes.len() }.into());
+            }
+            let vector = bytes.get(8 * (which * d + self.offset)..8 * (which + 1) * d).unwrap_or_default();
+            for (r, value) in row.iter_mut().zip(vector.as_chunks::<8>().0) {
+                *r = f64::from_le_bytes(*value);
+            }
         }
         Ok(rows)
     }
@@ -71,7 +93,7 @@ impl Sent<'_> {
     fn models(&self) -> Rows {
         let mut rows = [[0.0; DIMENSION]; NODES];
         for (row, model) in rows.iter_mut().zip(&self.transcript.models) {
-            row.iter_mut().zip(model).for_each(|(r, v)| *r = *v);
+            row.iter_mut().zip(model.iter().skip(self.offset)).for_each(|(r, v)| *r = *v);
         }
         rows
     }

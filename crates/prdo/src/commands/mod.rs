@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod audit;
 mod bench;
 mod compare;
 mod data;
@@ -69,6 +70,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Example(args) => example::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Privacy(question) => privacy::run(&question),
+        Command::Audit(args) => audit::run(&args),
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),
