@@ -18,6 +18,11 @@ pub fn grid(scale: f64, noise_multiplier: f64) -> f64 {
     f64::powi(2.0, (scale * noise_multiplier.max(1.0)).log2().ceil() as i32 - 32)
 }
 
+/// Whether a released value is a multiple of the spacing, divided by the public batch size: to the bit.
+pub fn is_on_grid(value: f64, size: f64, spacing: f64) -> bool {
+    (value * size / spacing).round() * spacing / size == value
+}
+
 /// A wide model: a record's gradient is a wave of its own.
 struct Wave {
     dimension: usize,
@@ -76,11 +81,7 @@ pub fn off_grid<S: Subject>(
         let (size, spacing) =
             (setting.batch_size(round) as f64, grid(setting.scale(round), setting.noise_multiplier));
         looked += dimension;
-        off += answer
-            .as_slice()
-            .iter()
-            .filter(|v| (*v * size / spacing).round() * spacing / size != **v)
-            .count();
+        off += answer.as_slice().iter().filter(|v| !is_on_grid(**v, size, spacing)).count();
         before = std::mem::replace(&mut at, answer);
         round += 1;
     }

@@ -160,15 +160,9 @@ pub fn judge(setting: &Setting, without: &[f64], with: &[f64]) -> Result<Outcome
             plain = plain.max(libm::log((1.0 - setting.delta - b).max(1e-300) / a));
         }
     }
-    // The threshold that promises most, by the first part of the runs, is the one whose bound is taken.
-    let promise = |threshold: f64| {
-        let counts = Counts::of(threshold, pilot_without, pilot_with).scaled(without.len(), with.len());
-        let (alpha, beta) = counts.bounds(EPSILON_FAILURE / 2.0);
-        -crate::statistics::normal_quantile(alpha) - crate::statistics::normal_quantile(beta)
-    };
-    let promises = thresholds.iter().map(|threshold| (promise(*threshold), *threshold));
-    let best = promises.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(0.0, |(_, threshold)| threshold);
-    let bounds = Counts::of(best, without, with).bounds(EPSILON_FAILURE / 2.0);
+    // ε is bounded where the first part of the runs has as many false alarms as misses, which is at its median.
+    let middle = pooled.get(pooled.len() / 2).copied().unwrap_or(0.0);
+    let bounds = Counts::of(middle, without, with).bounds(EPSILON_FAILURE / 2.0);
     let epsilon = proven(setting, bounds)?;
     Ok(Outcome { points, epsilon, epsilon_plain: plain })
 }
@@ -189,17 +183,6 @@ impl Counts {
             without: without.len() as u64,
             misses: with.len() as u64 - above(with),
             with: with.len() as u64,
-        }
-    }
-
-    /// The same rates in samples of other sizes.
-    fn scaled(&self, without: usize, with: usize) -> Self {
-        let (alpha, beta) = self.rates();
-        Self {
-            false_alarms: (alpha * without as f64).round() as u64,
-            without: without as u64,
-            misses: (beta * with as f64).round() as u64,
-            with: with as u64,
         }
     }
 

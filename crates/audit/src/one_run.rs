@@ -28,8 +28,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The probability with which the bound may be wrong, all numbers of guesses together.
-pub const FAILURE: f64 = 1e-4;
+/// The probability with which the bound may be wrong, all numbers of guesses together. Far smaller ones are out of reach,
+/// for the bound pays 2mδ for δ.
+pub const FAILURE: f64 = 0.05;
 /// How many of the canaries are guessed at: the surest of these shares of all.
 const SHARES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 
@@ -189,7 +190,8 @@ impl OneRun {
         let part = |number: usize| -> Result<Vec<Vec<f64>>, AuditError> {
             let mut sums = vec![vec![0.0; rounds]; m];
             for block in number * piece..blocks.min((number + 1) * piece) {
-                let queries = transcript::queries_at(setting, network.mixing(), transcript, block * DIMENSION)?;
+                let queries =
+                    transcript::queries_at(setting, network.mixing(), transcript, block * DIMENSION)?;
                 for (round, rows) in queries.iter().enumerate() {
                     for (j, value) in (block * DIMENSION..self.dimension).zip(rows[VICTIM]) {
                         sums[j % m][round] += Choir::sign(j) * value;

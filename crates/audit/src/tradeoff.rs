@@ -40,7 +40,8 @@ impl Curve {
             let epsilon = STEP * f64::from(k);
             Ok((epsilon, numerical::delta(history, epsilon)?.upper))
         };
-        let deltas = (0..=(most_epsilon(history) / STEP).ceil() as u32).map(at).collect::<Result<_, AuditError>>()?;
+        let deltas =
+            (0..=(most_epsilon(history) / STEP).ceil() as u32).map(at).collect::<Result<_, AuditError>>()?;
         Ok(Self { deltas })
     }
 

@@ -79,7 +79,11 @@ impl Pixels {
         for (r, (name, pictures)) in self.rows.iter().enumerate() {
             let y = area.y + ABOVE + r as f64 * (side + GAP);
             let text = shorten(name, SIZE, Weight::Regular, LEFT - 12.0);
-            canvas.text((area.x + LEFT - 10.0, y + side / 2.0 + 0.36 * SIZE), &text, Type::new(SIZE, Anchor::End));
+            canvas.text(
+                (area.x + LEFT - 10.0, y + side / 2.0 + 0.36 * SIZE),
+                &text,
+                Type::new(SIZE, Anchor::End),
+            );
             for (c, picture) in pictures.iter().enumerate() {
                 let x = area.x + LEFT + c as f64 * (side + GAP);
                 self.draw_one(canvas, &Area::new(x, y, side, side), picture);
@@ -109,7 +113,8 @@ mod tests {
     #[test]
     fn pictures_of_anything_are_drawn_without_a_panic() {
         let odd = vec![0.5, f64::NAN, -3.0, 7.0, f64::INFINITY];
-        let pixels = Pixels::new("two", 2).row("odd", vec![odd, vec![], vec![0.2; 9]]).columns(vec!["one".into()]);
+        let pixels =
+            Pixels::new("two", 2).row("odd", vec![odd, vec![], vec![0.2; 9]]).columns(vec!["one".into()]);
         let svg = Figure::of(pixels).to_svg();
         assert!(svg.contains("odd") && svg.contains("one") && !svg.contains("NaN"));
         for empty in [Pixels::new("none", 8), Pixels::new("none", 0).row("a", vec![vec![1.0]])] {

@@ -78,7 +78,8 @@ impl Images {
             passed: off >= 0.99,
             figure: off,
             allowed: "at least 0.99: the attack works".into(),
-            what: "mean correlation of an image with what is rebuilt from its owner's message without noise".into(),
+            what: "mean correlation of an image with what is rebuilt from its owner's message without noise"
+                .into(),
         }];
         // With hardly any noise nobody claims much.
         if self.noise_multiplier >= 0.5 {
@@ -89,7 +90,8 @@ impl Images {
                 passed: beyond <= 6.0,
                 figure: beyond,
                 allowed: "at most 6".into(),
-                what: "the same with noise, beyond the correlation with other images, in standard errors".into(),
+                what: "the same with noise, beyond the correlation with other images, in standard errors"
+                    .into(),
             });
         }
         checks

@@ -36,7 +36,10 @@ fn trade_off(findings: &[Finding]) -> Result<Figure, Failure> {
         let mut points: Vec<_> = finding.outcome.points.iter().collect();
         points.sort_by(|a, b| a.false_alarms.total_cmp(&b.false_alarms));
         let seen = points.iter().map(|p| (p.false_alarms, p.misses)).collect();
-        let title = format!("{}: ε ≤ {:.2} claimed, ε ≥ {:.2} proven", setting.name, finding.claimed.upper, finding.outcome.epsilon);
+        let title = format!(
+            "{}: ε ≤ {:.2} claimed, ε ≥ {:.2} proven",
+            setting.name, finding.claimed.upper, finding.outcome.epsilon
+        );
         let chart = Chart::new(title, "false alarms", "misses")
             .series(Series::new("claimed: no attack gets below", line).style(0))
             .series(Series::new("the best attack, as measured", seen).style(1))
@@ -82,7 +85,7 @@ fn report(audited: &Audited, curves: Figure, images: Figure) -> String {
         page.heading("One run of real size");
         page.paragraph(&format!(
             "A model of {} values, {} rounds, {} canaries of which each was there by the toss of a coin. Of {} guesses {} \
-             were right, which proves ε ≥ {:.3} with confidence 99.99 %; claimed is ε ≤ {:.3}. One run proves less than \
+             were right, which proves ε ≥ {:.3} with confidence 95 %; claimed is ε ≤ {:.3}. One run proves less than \
              thousands, but nothing in it is scaled down.",
             p.dimension, p.rounds, p.canaries, p.guesses.0, p.guesses.1, p.epsilon, p.claimed.upper
         ));
