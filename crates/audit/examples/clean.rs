@@ -1,6 +1,6 @@
 //! Many audits of the code as it ships, each with a seed of its own: none may raise an alarm.
 //!
-//! `cargo run --release -p prdo-audit --example clean -- AUDITS [METHOD] [full|quick]`
+//! `cargo run --release -p prdo-audit --example clean -- AUDITS [METHOD] [full|quick] [FIRST SEED]`
 #![allow(clippy::unwrap_used)]
 
 use prdo_audit::{Audit, Shipped};
@@ -11,9 +11,10 @@ fn main() {
     let audits: u64 = words.first().map_or(1, |word| word.parse().unwrap());
     let method = words.get(1).map_or("prdo", |word| word).parse().unwrap();
     let quick = words.get(2).is_some_and(|word| word == "quick");
+    let start: u64 = words.get(3).map_or(1, |word| word.parse().unwrap());
     let (mut alarms, mut least, mut most, mut worst) = (0, f64::INFINITY, 0.0_f64, 0.0_f64);
     let started = Instant::now();
-    for seed in 1..=audits {
+    for seed in start..start + audits {
         let plan = if quick { Audit::quick(method) } else { Audit::full(method) }.unwrap();
         let report = Audit { seed, ..plan }.run(&Shipped, &mut |_| {}).unwrap();
         let first = &report.findings[0];
@@ -47,10 +48,11 @@ fn main() {
             alarms += 1;
             println!("seed {seed}: ALARM {:?}", report.failed());
         }
-        if seed % 10 == 0 || seed == audits {
+        let done = seed - start + 1;
+        if done % 10 == 0 || done == audits {
             let seconds = started.elapsed().as_secs_f64();
             println!(
-                "{seed} audits of {method}, {alarms} alarms; proven/claimed ε {least:.3} to {most:.3}; largest score {worst:.2}; {seconds:.0} s"
+                "{done} audits of {method}, {alarms} alarms; proven/claimed ε {least:.3} to {most:.3}; largest score {worst:.2}; {seconds:.0} s"
             );
         }
     }

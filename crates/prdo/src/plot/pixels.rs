@@ -95,11 +95,12 @@ impl Pixels {
         let lines = picture.len().div_ceil(self.width).max(1);
         let pixel = area.w / self.width.max(lines) as f64;
         canvas.rectangle(area, 0.0, Paint::fill(Ink::Of(Color::rgb(0, 0, 0)), 1.0));
-        for (k, value) in picture.iter().enumerate().filter(|(_, value)| value.is_finite() && **value > 0.0) {
+        for (k, value) in picture.iter().enumerate() {
+            // What is no number is black.
             let grey = (255.0 * value.clamp(0.0, 1.0)).round() as u8;
             let (row, column) = ((k / self.width) as f64, (k % self.width) as f64);
-            // A hair larger, so that no seams show between pixels.
-            let at = Area::new(area.x + column * pixel, area.y + row * pixel, pixel + 0.05, pixel + 0.05);
+            // A little larger, so that no seams show between pixels; the next one covers it.
+            let at = Area::new(area.x + column * pixel, area.y + row * pixel, pixel + 0.4, pixel + 0.4);
             canvas.rectangle(&at, 0.0, Paint::fill(Ink::Of(Color::rgb(grey, grey, grey)), 1.0));
         }
     }

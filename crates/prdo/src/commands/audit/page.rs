@@ -14,7 +14,7 @@ const POINTS: u32 = 200;
 /// Writes the figures and the report.
 pub fn write(folder: &Folder, audited: &Audited) -> Result<(), Failure> {
     let curves = trade_off(&audited.report.findings)?;
-    let images = Figure::of(audited.images.picture()).panel_size(900.0, 340.0);
+    let images = Figure { panel_width: 900.0, ..Figure::of(audited.images.picture()) };
     for (name, figure) in [("trade-off", &curves), ("images", &images)] {
         folder.write(&format!("{name}.svg"), figure.to_svg().as_bytes())?;
         let png = figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?;
