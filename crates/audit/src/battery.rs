@@ -5,7 +5,7 @@ use crate::error::AuditError;
 use crate::likelihood::{self, Outcome};
 use crate::moments::{self, LIMIT};
 use crate::network::Network;
-use crate::record_play::{self, SLACK};
+use crate::record_play::{self, Precision, SLACK};
 use crate::restart;
 use crate::setting::Setting;
 use crate::subject::Subject;
@@ -161,15 +161,23 @@ impl<S: Subject> Bench<'_, S> {
         self.checks.push(Check { name, setting, passed, figure, allowed, what });
     }
 
-    /// Layer 1.
+    /// Layer 1: gradients in double precision, then in single, as networks have them.
     fn record_play(&mut self) -> Result<(), AuditError> {
-        let play = record_play::play(self.subject, self.setting, self.audit.pairs, self.seed)?;
-        let what = format!("largest change of a query over the declared sensitivity, {} pairs", play.pairs);
-        let ok = play.ratio <= 1.0 + SLACK && play.not_finite == 0;
-        self.check("record-play", ok, play.ratio, "at most 1 + 1e-6".into(), what);
-        let score = play.noise_score();
-        let what = "deviation of the noise against z × declared sensitivity, in standard errors".into();
-        self.check("declared-noise", score.abs() <= LIMIT, score, format!("within ±{LIMIT}"), what);
+        let names = ["record-play", "record-play-single"]
+            .into_iter()
+            .zip(["declared-noise", "declared-noise-single"]);
+        for (precision, (play_name, noise_name)) in
+            [Precision::Double, Precision::Single].into_iter().zip(names)
+        {
+            let play = record_play::play(self.subject, self.setting, precision, self.audit.pairs, self.seed)?;
+            let what =
+                format!("largest change of a query over the declared sensitivity, {} pairs", play.pairs);
+            let ok = play.ratio <= 1.0 + SLACK && play.not_finite == 0;
+            self.check(play_name, ok, play.ratio, "at most 1 + 1e-6".into(), what);
+            let score = play.noise_score();
+            let what = "deviation of the noise against z × declared sensitivity, in standard errors".into();
+            self.check(noise_name, score.abs() <= LIMIT, score, format!("within ±{LIMIT}"), what);
+        }
         Ok(())
     }
 

@@ -27,6 +27,7 @@ pub mod likelihood;
 pub mod moments;
 pub mod network;
 pub mod one_run;
+pub mod puppet;
 pub mod reconstruction;
 pub mod record_play;
 pub mod restart;

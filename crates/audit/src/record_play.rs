@@ -7,8 +7,10 @@
 //! proof. Where the second data set is empty its release is noise alone, and its deviation is compared with z times the
 //! declared sensitivity.
 
+use crate::control;
 use crate::error::{AuditError, refused};
 use crate::likelihood::mixed;
+use crate::puppet::{Puppet, Record, SinglePuppet};
 use crate::setting::Setting;
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Method as Accounting, Target};
@@ -24,31 +26,27 @@ pub const SLACK: f64 = 1e-6;
 /// The largest dimension.
 const MOST_DIMENSIONS: usize = 64;
 
-/// A record is its gradient at the current point, and at any other.
-type Record = (Vec<f64>, Vec<f64>);
-
-/// Hands the gate whatever gradients it is given.
-struct Puppet {
-    dimension: usize,
-    /// The first coordinate of the current point.
-    now: u64,
+/// In which precision gradients come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Double, one vector a record: linear models, and models of one's own.
+    Double,
+    /// Single, in pieces: networks.
+    Single,
 }
 
-impl Model for Puppet {
-    type Data = Vec<Record>;
-
-    fn dimension(&self) -> usize {
-        self.dimension
-    }
-
-    fn loss(&self, _: &[f64], _: &Vec<Record>, _: usize) -> f64 {
-        0.0
-    }
-
-    fn gradient(&self, x: &[f64], data: &Vec<Record>, record: usize, gradient: &mut [f64]) {
-        let Some((now, before)) = data.get(record) else { return };
-        let at_now = x.first().is_some_and(|x| x.to_bits() == self.now);
-        gradient.copy_from_slice(if at_now { now } else { before });
+impl Precision {
+    /// The declared sensitivity of a sum: the paper's, and what the arithmetic may add to it.
+    fn declared(self, scale: f64, z: f64, dimension: usize) -> f64 {
+        let half_steps = (dimension as f64).sqrt() / 2.0;
+        match self {
+            Precision::Double => scale + control::grid(scale, z) * half_steps,
+            // 2²⁵ steps, and norms that are off by at most 52 units in the last place.
+            Precision::Single => {
+                let grid = f64::powi(2.0, scale.log2().ceil() as i32 - 25);
+                scale * (1.0 + 52.0 * f64::from(f32::EPSILON)) + grid * half_steps
+            }
+        }
     }
 }
 
@@ -91,13 +89,19 @@ impl Play {
 ///
 /// # Errors
 /// A gate that does not answer.
-pub fn play<S: Subject>(subject: &S, setting: &Setting, pairs: usize, seed: u64) -> Result<Play, AuditError> {
+pub fn play<S: Subject>(
+    subject: &S,
+    setting: &Setting,
+    precision: Precision,
+    pairs: usize,
+    seed: u64,
+) -> Result<Play, AuditError> {
     // One release each: any generous budget does, and it is proven once.
     let (accountant, budget) =
         (Arc::new(Accountant::new(Accounting::Renyi)), Target::new(1e12, setting.delta)?);
     accountant.prove(&setting.history(setting.noise_multiplier)?, &budget)?;
     let ledger = || Ledger::new(Arc::clone(&accountant), budget);
-    let one = |number: usize| Pair::draw(setting, seed, number as u64)?.play(subject, &ledger);
+    let one = |number: usize| Pair::draw(setting, precision, seed, number as u64)?.play(subject, &ledger);
     let found: Vec<Play> = (0..pairs).into_par_iter().map(one).collect::<Result<_, AuditError>>()?;
     Ok(found.into_iter().fold(Play::default(), Play::merge))
 }
@@ -105,17 +109,24 @@ pub fn play<S: Subject>(subject: &S, setting: &Setting, pairs: usize, seed: u64)
 /// One pair of neighbouring data sets at one query.
 struct Pair {
     setting: Setting,
+    precision: Precision,
     round: u32,
     node: Box<dyn Node<Noised>>,
     records: Vec<Record>,
+    /// Of a record, and of its gradient.
+    values: usize,
     dimension: usize,
     secret: Arc<Secret>,
 }
 
 impl Pair {
-    fn draw(setting: &Setting, seed: u64, number: u64) -> Result<Self, AuditError> {
+    fn draw(setting: &Setting, precision: Precision, seed: u64, number: u64) -> Result<Self, AuditError> {
         let mut stream = Secret::from_seed(mixed(seed, number)).stream(Purpose::Data, 0, 0);
-        let dimension = 1 + (number as usize) % MOST_DIMENSIONS;
+        let values = 1 + (number as usize) % MOST_DIMENSIONS;
+        let dimension = match precision {
+            Precision::Double => values,
+            Precision::Single => SinglePuppet::new(values).dimension(),
+        };
         // The same settings at clipping norms of any size.
         let size = f64::powf(10.0, 6.0 * uniform(&mut stream) - 3.0);
         let clip = Clip::new(setting.clip.gradient() * size, setting.clip.difference() * size);
@@ -124,10 +135,10 @@ impl Pair {
         let node = walk(&setting, dimension, round, &mut stream)?;
         // Every second pair is a single record against none.
         let count = if number.is_multiple_of(2) { 1 } else { 1 + stream.next_u32() as usize % setting.slots };
-        let record = |_| draw_record(&setting.clip, dimension, &mut stream);
+        let record = |_| draw_record(&setting.clip, values, &mut stream);
         let records = (0..count).map(record).collect();
         let secret = Arc::new(Secret::from_seed(mixed(seed ^ 1, number)));
-        Ok(Self { setting, round, node, records, dimension, secret })
+        Ok(Self { setting, precision, round, node, records, values, dimension, secret })
     }
 
     fn play<S: Subject>(&self, subject: &S, ledger: &dyn Fn() -> Ledger) -> Result<Play, AuditError> {
@@ -136,9 +147,7 @@ impl Pair {
         let without = release(self.records.split_last().map_or(vec![], |(_, rest)| rest.to_vec()))?;
         let size = self.setting.batch_size(self.round) as f64;
         let (scale, z) = (self.setting.scale(self.round), self.setting.noise_multiplier);
-        // Rounding to the public grid is declared too.
-        let grid = crate::control::grid(scale, z);
-        let declared = scale + grid * (self.dimension as f64).sqrt() / 2.0;
+        let declared = self.precision.declared(scale, z, self.dimension);
         let change = with.iter().zip(&without).map(|(a, b)| ((a - b) * size).powi(2)).sum::<f64>().sqrt();
         let mut noise = [(0.0, 0.0); 2];
         if self.records.len() == 1 {
@@ -156,11 +165,26 @@ impl Pair {
         ledger: Ledger,
         records: Vec<Record>,
     ) -> Result<Vec<f64>, AuditError> {
-        let round = self.round;
         let now = self.node.model().as_slice().first().map_or(0, |x| x.to_bits());
-        let model = Arc::new(Puppet { dimension: self.dimension, now });
+        match self.precision {
+            Precision::Double => {
+                self.ask(subject, ledger, records, Puppet { dimension: self.dimension, now })
+            }
+            Precision::Single => self.ask(subject, ledger, records, SinglePuppet::new(self.values)),
+        }
+    }
+
+    fn ask<S: Subject, M: Model<Data = Vec<Record>>>(
+        &self,
+        subject: &S,
+        ledger: Ledger,
+        records: Vec<Record>,
+        model: M,
+    ) -> Result<Vec<f64>, AuditError> {
+        let round = self.round;
         let shard = Shard::seal_in_slots(records, self.setting.slots).map_err(refused("slots"))?;
-        let gate = Gate::private(0, model, shard, Arc::clone(&self.secret), self.setting.rules(ledger));
+        let rules = self.setting.rules(ledger);
+        let gate = Gate::private(0, Arc::new(model), shard, Arc::clone(&self.secret), rules);
         let mut gate = subject.gate(gate.map_err(refused("batch"))?);
         let answer = gate.answer(round, &self.node.query());
         let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
