@@ -49,7 +49,7 @@ fn main() {
             println!("seed {seed}: ALARM {:?}", report.failed());
         }
         let done = seed - start + 1;
-        if done % 10 == 0 || done == audits {
+        if done.is_multiple_of(10) || done == audits {
             let seconds = started.elapsed().as_secs_f64();
             println!(
                 "{done} audits of {method}, {alarms} alarms; proven/claimed ε {least:.3} to {most:.3}; largest score {worst:.2}; {seconds:.0} s"
