@@ -63,9 +63,9 @@ const MOST_SLOTS: usize = 64;
 fn small_rates((first, later): (f64, f64)) -> (usize, (usize, usize)) {
     let batch = |rate: f64, slots: usize| ((rate * slots as f64).round() as usize).clamp(1, slots);
     let off = |rate: f64, slots: usize| (batch(rate, slots) as f64 / (rate * slots as f64)).ln().abs();
-    let error = |slots: &usize| off(first, *slots) + off(later, *slots);
+    let error = |slots: &usize| ((off(first, *slots) + off(later, *slots)) * 1e9).round();
     // Of equally good ones the smallest.
-    let best = (SLOTS..=MOST_SLOTS).min_by(|a, b| (error(a) + 1e-9).total_cmp(&(error(b) + 1e-9)));
+    let best = (SLOTS..=MOST_SLOTS).min_by(|a, b| error(a).total_cmp(&error(b)));
     let slots = best.unwrap_or(SLOTS);
     (slots, (batch(first, slots), batch(later, slots)))
 }
@@ -211,6 +211,7 @@ mod tests {
         assert_eq!(small_rates((1.0, 1.0)), (8, (8, 8)));
         assert_eq!(small_rates((100.0 / 4500.0, 100.0 / 4500.0)), (45, (1, 1)));
         assert_eq!(small_rates((0.5, 0.1)), (10, (5, 1)));
+        assert_eq!(small_rates((0.05_f64.next_up(), 0.05_f64.next_up())), (20, (1, 1)));
         assert_eq!(small_rates((1e-6, 1e-6)), (64, (1, 1)));
     }
 

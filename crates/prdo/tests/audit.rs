@@ -50,9 +50,11 @@ fn a_run_files_own_settings_are_audited_and_what_was_scaled_is_said() {
 fn what_cannot_be_audited_is_refused_before_anything_is_written() {
     let desk = Desk::new();
     desk.write("open.toml", desk.prdo("example figure-1").stdout);
+    desk.write("private.toml", desk.prdo("example private").stdout);
     for (arguments, expected) in [
         ("audit open.toml", "not private"),
         ("audit missing.toml", "missing.toml"),
+        ("audit private.toml --one-run", "at least 100"),
         ("audit --method sgd", "no method"),
         ("audit --set rounds=3", "RUN.toml"),
         ("audit --seed -1", "-1"),

@@ -43,6 +43,11 @@ impl Images {
         Ok(images)
     }
 
+    /// The noise multiplier for people.
+    fn z(&self) -> String {
+        super::words::figure(self.noise_multiplier)
+    }
+
     /// The mean absolute correlation of attempts with images that lie `shift` further on: 0 for their own.
     fn mean(&self, attempts: &[Attempt], shift: usize) -> f64 {
         let n = self.truths.len().max(1);
@@ -117,7 +122,7 @@ impl Images {
             self.psnr(&self.off),
             self.mean(&self.on, 0),
             self.psnr(&self.on),
-            self.noise_multiplier,
+            self.z(),
             self.mean(&self.on, self.truths.len() / 2),
             self.truths.len()
         )
@@ -135,6 +140,6 @@ impl Images {
         Pixels::new("An image, and what a neighbour makes of its owner's first message", PIXELS.1)
             .row("the record", self.truths.iter().take(SHOWN).cloned().collect())
             .row("rebuilt, no noise", rebuilt(&self.off))
-            .row(format!("rebuilt, noise z = {}", self.noise_multiplier), rebuilt(&self.on))
+            .row(format!("rebuilt, noise z = {}", self.z()), rebuilt(&self.on))
     }
 }

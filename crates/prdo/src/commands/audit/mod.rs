@@ -21,7 +21,8 @@ const MOST_ROUNDS: (u32, u32) = (40, 20);
 const ONE_RUN_ROUNDS: u32 = 10;
 /// Values of the paper's network for CIFAR-10.
 const REAL_SIZE: usize = 550_570;
-const CANARIES: usize = 1000;
+/// Canaries in a run of real size, and the fewest that say anything.
+const CANARIES: (usize, usize) = (1000, 100);
 
 /// Everything that was found out.
 struct Audited {
@@ -46,7 +47,7 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let one_run = args.one_run.then(|| {
         progress("one run of real size");
         let (setting, dimension) = subject.real_size;
-        let canaries = CANARIES.min(dimension);
+        let canaries = CANARIES.0.min(dimension);
         OneRun { setting, dimension, canaries, seed: args.seed }.run(&Shipped).map_err(failure)
     });
     progress("rebuilding records from messages");
@@ -103,6 +104,13 @@ impl Subject {
         let most = if args.quick { MOST_ROUNDS.1 } else { MOST_ROUNDS.0 };
         let setting = Setting::scaled(&real, most).map_err(failure)?;
         let dimension = built.prepared.training.models().first().map_or(REAL_SIZE, |model| model.len());
+        if args.one_run && dimension < CANARIES.1 {
+            let message = format!(
+                "--one-run needs a model of at least {} values for its canaries; this run's has {dimension}: leave it out",
+                CANARIES.1
+            );
+            return Err(Failure::Input(message));
+        }
         let scaled = words::scaled(&real, &setting, dimension);
         let large = Setting::scaled(&real, ONE_RUN_ROUNDS).map_err(failure)?;
         let plan = plan(real.method).map_err(failure)?.of(vec![setting]);

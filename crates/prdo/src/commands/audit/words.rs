@@ -19,9 +19,13 @@ pub fn verdict(audited: &Audited) -> String {
     }
     let epsilon = report.findings.first().map_or(String::new(), |f| {
         let share = 100.0 * f.outcome.epsilon / f.claimed.upper;
+        let weak = " Little can be proven where so little is released; sensitivity, noise and batches were checked all the same.";
         format!(
-            " The best attack proves ε ≥ {:.2}; claimed is ε ≤ {:.2} at δ = {:e} ({share:.0} %).",
-            f.outcome.epsilon, f.claimed.upper, f.setting.delta
+            " The best attack proves ε ≥ {:.2}; claimed is ε ≤ {:.2} at δ = {:e} ({share:.0} %).{}",
+            f.outcome.epsilon,
+            f.claimed.upper,
+            f.setting.delta,
+            if share < 25.0 { weak } else { "" }
         )
     });
     format!("Nothing was found: all {all} checks passed.{epsilon}")
