@@ -195,6 +195,10 @@ impl<S: Subject> Bench<'_, S> {
             "differences in messages, sizes, charges and noise between {sets} data sets: full, empty, NaN, one class"
         );
         self.check("control-flow", different == 0, different as f64, "none".into(), what);
+        let (nodes, wrong) = control::wrong_ledgers(&network, self.seed)?;
+        let what =
+            format!("ledgers that hold other charges than one a round at its rate and noise, of {nodes}");
+        self.check("ledger", wrong == 0 && nodes > 0, wrong as f64, "none".into(), what);
         let (looked, common) = control::in_common(&network)?;
         let what =
             format!("noise values that two runs with secrets of their own have in common, of {looked}");

@@ -130,6 +130,19 @@ pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(u
     Ok((sets.len(), different))
 }
 
+/// How many nodes' ledgers hold something else than what the run releases by its settings: every round once, at its rate
+/// and with its noise. Gives (nodes, wrong).
+///
+/// # Errors
+/// A network that stops.
+pub fn wrong_ledgers<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(usize, usize), AuditError> {
+    let setting = network.setting();
+    let secret = Arc::new(Secret::from_seed(mixed(seed, 79)));
+    let charged = network.run(&secret, &vec![OTHER; setting.slots])?.charged;
+    let expected = setting.history(setting.noise_multiplier)?;
+    Ok((charged.len(), charged.iter().filter(|history| **history != expected).count()))
+}
+
 /// What is seen of a run without reading it.
 #[derive(Debug, PartialEq)]
 struct Shape {
