@@ -21,13 +21,13 @@ fn most_epsilon(history: &History) -> f64 {
     renyi::epsilon(history, 1e-9).clamp(0.1, MOST_EPSILON)
 }
 
-/// The curve of one history, for many α: δ(ε) at steps of [`STEP`], so that f is a little lower than it could be.
+/// The curve of one history, for many α: δ(ε) at steps of 0.1, so that f is a little lower than it could be.
 #[derive(Clone, Debug)]
 pub struct Curve {
     deltas: Vec<(f64, f64)>,
 }
 
-/// Between the ε of a [`Curve`]: its square over eight, 10⁻³, bounds what f may lose.
+/// Between the ε of a [`Curve`]: about its square over eight, 10⁻³, is the most that f may lose.
 const STEP: f64 = 0.1;
 
 impl Curve {
