@@ -2,7 +2,7 @@
 //!
 //! There are none in anything that is shipped: the bugs are compiled only with the feature `planted-bugs`, which nothing
 //! but the audit's own tests asks for, **and** with debug assertions, which no release build has. Everywhere else
-//! [`Planted`] has no size and its functions give back what they are given.
+//! `Planted` has no size and its functions give back what they are given.
 
 use crate::clip::Clip;
 use crate::grid::Grid;
