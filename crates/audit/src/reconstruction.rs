@@ -147,3 +147,50 @@ pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let scale = (dot(&a, &a) * dot(&b, &b)).sqrt();
     if scale > 0.0 { dot(&a, &b) / scale } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLASSES: usize = 3;
+    const FEATURES: usize = 12;
+
+    /// Softmax regression at zero: every class is as probable as any other.
+    struct Linear;
+
+    impl Model for Linear {
+        type Data = Vec<(Vec<f64>, usize)>;
+        fn dimension(&self) -> usize {
+            CLASSES * (FEATURES + 1)
+        }
+        fn loss(&self, _: &[f64], _: &Self::Data, _: usize) -> f64 {
+            0.0
+        }
+        fn gradient(&self, _: &[f64], data: &Self::Data, record: usize, gradient: &mut [f64]) {
+            let (features, class) = &data[record];
+            for (k, row) in gradient.chunks_mut(FEATURES + 1).enumerate() {
+                let off = 1.0 / CLASSES as f64 - f64::from(u8::from(k == *class));
+                row.iter_mut().zip(features.iter().chain([&1.0])).for_each(|(g, a)| *g = off * a);
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_is_rebuilt_without_noise_and_not_with_it() {
+        let model = Arc::new(Linear);
+        let (mut off, mut on) = (1.0_f64, 0.0);
+        for seed in 0..40 {
+            let truth: Vec<f64> =
+                (0..FEATURES as u64).map(|j| ((seed * 7 + j * j * 5) % 11) as f64 / 11.0).collect();
+            let attack = Attack { model: &model, shape: (CLASSES, FEATURES), clip: 1.0, seed };
+            let record = || vec![(truth.clone(), seed as usize % CLASSES)];
+            let rebuilt = attack.run(record(), Noise::Off).unwrap();
+            off = off.min(rebuilt.correlation(&truth));
+            assert!(rebuilt.psnr(&truth) > 100.0);
+            on += attack.run(record(), Noise::On(4.0)).unwrap().correlation(&truth) / 40.0;
+        }
+        assert!(off > 0.999_999, "{off}");
+        // The mean of 40 correlations of noise has deviation 1/√(40·11).
+        assert!(on.abs() < 0.3, "{on}");
+    }
+}
