@@ -11,7 +11,7 @@
 //! f(v) + 2mδ · max over i ≥ 1 of (f(v − i) − f(v))/i,   f(v) = P[Binomial(r, e^ε/(1 + e^ε)) ≥ v]
 //! ```
 //!
-//! This is weaker than the battery, for it uses one run and pays for δ with m, but nothing in it is scaled down.
+//! This is weaker than the battery, for it uses one run and pays for δ with m, but the model is as large as the real one.
 
 use crate::canary::DIMENSION;
 use crate::error::AuditError;

@@ -86,7 +86,7 @@ fn report(audited: &Audited, curves: Figure, images: Figure) -> String {
         page.paragraph(&format!(
             "A model of {} values, {} rounds, {} canaries of which each was there by the toss of a coin. Of {} guesses {} \
              were right, which proves ε ≥ {:.3} with confidence 95 %; claimed is ε ≤ {:.3}. One run proves less than \
-             thousands, but nothing in it is scaled down.",
+             thousands, but its model has the real size.",
             p.dimension, p.rounds, p.canaries, p.guesses.0, p.guesses.1, p.epsilon, p.claimed.upper
         ));
     }
