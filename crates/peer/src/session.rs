@@ -83,6 +83,9 @@ pub struct Session {
     background: bool,
     /// Counts of the last answer: for the owner's eyes alone.
     diagnostics: Diagnostics,
+    /// A planted bug, for the audit's own tests.
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    forgetful: bool,
 }
 
 impl Session {
@@ -94,7 +97,32 @@ impl Session {
         let Setup { place, patience, node, gate, home, saved, background } = setup;
         let machine = Machine::new(place, node, &saved, patience)?;
         let (keeper, diagnostics) = (Keeper::Here(Box::new(home)), Diagnostics::default());
-        Ok(Self { machine, gate, keeper, background, diagnostics })
+        Ok(Self {
+            machine,
+            gate,
+            keeper,
+            background,
+            diagnostics,
+            #[cfg(all(feature = "planted-bugs", debug_assertions))]
+            forgetful: false,
+        })
+    }
+
+    /// Plants the bug that what is sent is not kept before: after a restart the round is released again.
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    pub fn plant_second_release(&mut self) {
+        self.forgetful = true;
+    }
+
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    fn is_forgetful(&self) -> bool {
+        self.forgetful
+    }
+
+    /// Never, except in the audit's own tests.
+    #[cfg(not(all(feature = "planted-bugs", debug_assertions)))]
+    fn is_forgetful(&self) -> bool {
+        false
     }
 
     /// Takes an event; `outside` does what is left, at once and in order. `Some` when the run is over.
@@ -117,6 +145,7 @@ impl Session {
                     effects.extend(self.machine.handle(now, Event::Answered(answer.released)));
                 }
                 Effect::KeepState(state) => self.keep_state(state)?,
+                Effect::KeepOutgoing(_) if self.is_forgetful() => {}
                 Effect::KeepOutgoing(outgoing) => self.home()?.keep_outgoing(&outgoing)?,
                 Effect::Send { to, frame } => {
                     self.home()?;

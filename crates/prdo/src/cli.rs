@@ -1,5 +1,6 @@
 //! The command line, as typed.
 
+pub mod audit;
 pub mod bench;
 pub mod data;
 pub mod node;
@@ -60,6 +61,10 @@ pub enum Command {
     /// What to expect before training: the paper's schedule, its conditions, the bound by cause, better settings.
     #[command(after_help = plan::EXAMPLES)]
     Plan(Box<plan::PlanArgs>),
+    /// Attacks the privacy of the code itself: is what is released as private as is claimed?
+    #[command(after_help = "Example: prdo audit --quick\n\
+        With a run file its own settings are audited: prdo audit mine.toml. Exit code 1 if anything is found.")]
+    Audit(audit::AuditArgs),
     /// Data sets: fetched and checked, looked at, dealt out.
     #[command(subcommand, arg_required_else_help = true)]
     #[command(after_help = "Example: prdo data get cifar10 && prdo data info data/cifar-10-batches-bin")]

@@ -67,6 +67,7 @@ pub mod run;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;
+pub use prdo_audit as audit;
 pub use prdo_peer as peer;
 pub use prdo_privacy as privacy;
 pub use prdo_problem::{data, models, network};

@@ -368,6 +368,7 @@ fn help_has_an_example_for_every_command() {
         "example",
         "graph",
         "privacy",
+        "audit",
         "bench",
         "bench accountant",
         "bench gradients",

@@ -7,6 +7,7 @@ use crate::grid::Grid;
 use crate::ledger::{Ledger, LedgerError};
 use crate::model::{Data, Model, Records};
 use crate::noise::add_gaussian;
+use crate::planted::Planted;
 use crate::protection::{Exposed, Noised, Protection};
 use crate::query::Query;
 use crate::released::Released;
@@ -50,6 +51,7 @@ pub struct Gate<M: Model, P: Protection> {
     secret: Arc<Secret>,
     rules: P::Rules,
     next_round: u64,
+    planted: Planted,
 }
 
 /// Batches of more coordinates than this are spread over threads.
@@ -149,7 +151,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
     ) -> Result<Self, GateError> {
         model.check(shard.data()).map_err(GateError::Records)?;
         check_places(&*model)?;
-        Ok(Self { model, shard, node, secret, rules, next_round: 0 })
+        Ok(Self { model, shard, node, secret, rules, next_round: 0, planted: Planted::default() })
     }
 
     /// The sampled records (empty slots left out).
@@ -220,6 +222,15 @@ impl<M: Model> Gate<M, Noised> {
         Self::open(node, model, shard, secret, rules)
     }
 
+    /// Plants a bug, for the audit's own tests.
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    pub fn plant(&mut self, bug: crate::planted::Bug) {
+        self.planted.bug = Some(bug);
+        if bug == crate::planted::Bug::FixedSeed {
+            self.secret = Arc::new(Secret::from_seed(0));
+        }
+    }
+
     /// The ledger of this node.
     pub fn ledger(&self) -> &Ledger {
         &self.rules.ledger
@@ -238,11 +249,18 @@ impl<M: Model> Gate<M, Noised> {
         let sensitivity = query.sensitivity(&clip, grid.spacing(), relative_error);
         let receipt = self.rules.ledger.charge(round, event)?;
 
-        let batch = self.batch(Sampling::Poisson, size, round);
-        let (mut sum, diagnostics) = self.clipped_sum(query, &clip, grid, &batch);
-        let stream = |part| self.secret.part(Hidden::Noise, self.node, round, part);
+        // `planted` gives back what it is given, except in the audit's own tests.
+        let planted = self.planted;
+        let (sampling, drawn) = planted.sampling(Sampling::Poisson, size, self.shard.slots());
+        let batch = self.batch(sampling, drawn, round);
+        let (mut sum, diagnostics) = self.clipped_sum(query, &planted.clip(clip), grid, &batch);
+        planted.sum(&mut sum, grid, size as f64 * query.scale(&clip));
+        let (node, stream_round) = planted.stream(self.node, round);
+        let stream = |part| self.secret.part(Hidden::Noise, node, stream_round, part);
+        let sensitivity = planted.sensitivity(sensitivity, query, &clip, round);
         add_gaussian(receipt, &mut sum, sensitivity, grid, stream);
-        Ok(Answer { released: average(&sum, grid, size), diagnostics })
+        let divisor = planted.divisor(size, batch.len(), rate * self.shard.data().len() as f64);
+        Ok(Answer { released: average(&sum, grid, divisor), diagnostics })
     }
 }
 
@@ -294,7 +312,7 @@ impl<M: Model> Gate<M, Exposed> {
             let all: Vec<u32> = if whole { (0..self.shard.data().len() as u32).collect() } else { batch };
             let (grid, _) = self.arithmetic(query.scale(&clip), 0.0);
             let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
-            return Ok(Answer { released: average(&sum, grid, size), diagnostics });
+            return Ok(Answer { released: average(&sum, grid, size as f64), diagnostics });
         }
         let records = if whole { Records::Run(0, self.shard.data().len()) } else { Records::List(&batch) };
         let released = self.plain_average(query, records, size);
@@ -376,8 +394,8 @@ fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateErro
 }
 
 /// Steps on the grid divided by the public batch size.
-fn average<P: Protection>(sum: &[i64], grid: Grid, size: usize) -> Released<P> {
-    let value = |steps: &i64| grid.value(*steps) / size as f64;
+fn average<P: Protection>(sum: &[i64], grid: Grid, size: f64) -> Released<P> {
+    let value = |steps: &i64| grid.value(*steps) / size;
     Released::from_gate(match sum.len() {
         0..PARALLEL_WORK => sum.iter().map(value).collect(),
         _ => sum.par_iter().with_min_len(1 << 14).map(value).collect(),

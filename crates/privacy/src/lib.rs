@@ -25,6 +25,7 @@ pub mod ledger;
 pub mod measure;
 pub mod model;
 pub mod noise;
+pub mod planted;
 pub mod protection;
 pub mod query;
 pub mod released;

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod audit;
 mod bench;
 mod compare;
 mod data;
@@ -71,6 +72,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Graph(args) => graph::run(&args),
         Command::Privacy(question) => privacy::run(&question),
         Command::Plan(args) => plan::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),

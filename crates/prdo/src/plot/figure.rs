@@ -8,7 +8,7 @@ use super::legend;
 use super::paint::{Anchor, Type};
 use super::series::Looks;
 use super::text::wrap;
-use super::{Bars, Chart, Heat, Network, PlotError, Theme, png};
+use super::{Bars, Chart, Heat, Network, Pixels, PlotError, Theme, png};
 
 /// The margin around everything.
 const MARGIN: f64 = 12.0;
@@ -30,6 +30,8 @@ pub enum Panel {
     Network(Network),
     /// A table of counts.
     Heat(Heat),
+    /// Small pictures.
+    Pixels(Pixels),
 }
 
 macro_rules! panels {
@@ -41,7 +43,7 @@ macro_rules! panels {
         }
     )*};
 }
-panels!(Chart, Bars, Network, Heat);
+panels!(Chart, Bars, Network, Heat, Pixels);
 
 impl Panel {
     fn title(&self) -> &str {
@@ -50,6 +52,7 @@ impl Panel {
             Self::Bars(one) => &one.title,
             Self::Network(one) => &one.title,
             Self::Heat(one) => &one.title,
+            Self::Pixels(one) => &one.title,
         }
     }
 
@@ -60,6 +63,7 @@ impl Panel {
             Self::Bars(one) => one.height(width),
             Self::Network(one) => one.height(width),
             Self::Heat(one) => one.height(width),
+            Self::Pixels(one) => one.height(width),
         }
     }
 
@@ -69,6 +73,7 @@ impl Panel {
             Self::Bars(one) => one.draw(canvas, area),
             Self::Network(one) => one.draw(canvas, area),
             Self::Heat(one) => one.draw(canvas, area),
+            Self::Pixels(one) => one.draw(canvas, area),
         }
     }
 }

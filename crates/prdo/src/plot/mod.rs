@@ -2,7 +2,7 @@
 //! that both look alike on any machine.
 //!
 //! A [`Figure`] is a grid of panels; a panel is a [`Chart`] of lines with their spread, [`Bars`], the picture
-//! of a [`Network`] or a [`Heat`] table of classes by nodes. No input panics: what cannot be drawn (a NaN,
+//! of a [`Network`], a [`Heat`] table of classes by nodes or a row of small pictures ([`Pixels`]). No input panics: what cannot be drawn (a NaN,
 //! zero on a logarithmic axis, an edge to no node) is left out, and a picture of nothing says "no data".
 //!
 //! ```text
@@ -26,6 +26,7 @@ mod heat;
 mod legend;
 mod network;
 mod paint;
+mod pixels;
 mod place;
 mod png;
 mod scale;
@@ -40,6 +41,7 @@ pub use color::Color;
 pub use figure::{Figure, Panel};
 pub use heat::Heat;
 pub use network::{Network, circle_positions, grid_positions};
+pub use pixels::Pixels;
 pub use scale::Scale;
 pub use series::Series;
 

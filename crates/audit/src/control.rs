@@ -1,0 +1,189 @@
+//! What no noise can hide: values off the public grid, messages whose number or size depends on records, noise that
+//! depends on records, secrets that are not secret.
+
+use crate::canary::{BROKEN, CANARY, OTHER, SILENT};
+use crate::error::{AuditError, refused};
+use crate::likelihood::mixed;
+use crate::network::{Network, Transcript, VICTIM};
+use crate::setting::Setting;
+use crate::subject::Subject;
+use crate::transcript;
+use prdo_accounting::{Accountant, Method as Accounting, Target};
+use prdo_privacy::{Gate, Ledger, Model, Noised, Query, Released, Secret, Shard};
+use std::sync::Arc;
+
+/// The spacing of the public grid for a sensitivity and a noise multiplier: 2³² steps, to the next power of two, in
+/// sensitivity times max(z, 1).
+pub fn grid(scale: f64, noise_multiplier: f64) -> f64 {
+    f64::powi(2.0, (scale * noise_multiplier.max(1.0)).log2().ceil() as i32 - 32)
+}
+
+/// Whether a released value is a multiple of the spacing, divided by the public batch size: to the bit.
+pub fn is_on_grid(value: f64, size: f64, spacing: f64) -> bool {
+    (value * size / spacing).round() * spacing / size == value
+}
+
+/// A wide model: a record's gradient is a wave of its own.
+struct Wave {
+    dimension: usize,
+}
+
+impl Model for Wave {
+    type Data = Vec<f64>;
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn loss(&self, _: &[f64], _: &Vec<f64>, _: usize) -> f64 {
+        0.0
+    }
+
+    fn gradient(&self, x: &[f64], data: &Vec<f64>, record: usize, gradient: &mut [f64]) {
+        let frequency = data.get(record).copied().unwrap_or(0.0);
+        for (j, (g, x)) in gradient.iter_mut().zip(x).enumerate() {
+            *g = (x + frequency * (1 + j % 977) as f64).fract() - 0.5;
+        }
+    }
+}
+
+/// Draws at least `values` released values and counts those that are not on the public grid. Gives (looked at, off the
+/// grid).
+///
+/// # Errors
+/// A gate that does not answer.
+pub fn off_grid<S: Subject>(
+    subject: &S,
+    setting: &Setting,
+    values: usize,
+    seed: u64,
+) -> Result<(usize, usize), AuditError> {
+    let dimension = values.clamp(1, 100_000);
+    let model = Arc::new(Wave { dimension });
+    let records: Vec<f64> = (0..setting.slots).map(|r| 0.37 + 0.013 * r as f64).collect();
+    let shard = Shard::seal(records).map_err(refused("slots"))?;
+    let ledger = generous_ledger(setting)?;
+    let secret = Arc::new(Secret::from_seed(mixed(seed, 77)));
+    let gate = Gate::private(0, model, shard, secret, setting.rules(ledger)).map_err(refused("batch"))?;
+    let mut gate = subject.gate(gate);
+    let (mut looked, mut off) = (0, 0);
+    let mut at = Released::<Noised>::zeros(dimension);
+    let mut before = at.clone();
+    let mut round = 0;
+    while looked < values {
+        let query = match (round, setting.method.card().differences) {
+            (0, true) => Query::gradient(&at).on_first_batch(),
+            (_, true) => Query::recursive(&at, &before, setting.settings.gamma),
+            _ => Query::gradient(&at),
+        };
+        let answer = gate.answer(round, &query);
+        let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?.released;
+        let (size, spacing) =
+            (setting.batch_size(round) as f64, grid(setting.scale(round), setting.noise_multiplier));
+        looked += dimension;
+        off += answer.as_slice().iter().filter(|v| !is_on_grid(**v, size, spacing)).count();
+        before = std::mem::replace(&mut at, answer);
+        round += 1;
+    }
+    Ok((looked, off))
+}
+
+fn generous_ledger(setting: &Setting) -> Result<Ledger, AuditError> {
+    let accountant = Arc::new(Accountant::new(Accounting::Renyi));
+    Ok(Ledger::new(accountant, Target::new(1e12, setting.delta)?))
+}
+
+/// Runs the network with data sets that a careless implementation would treat differently, on the same secret, and
+/// counts the differences that anyone could see: in the number of messages, their sizes, the releases that were charged,
+/// and the noise itself. Gives (data sets, differences).
+///
+/// # Errors
+/// A network that stops: that would be a difference too, and the worst.
+pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(usize, usize), AuditError> {
+    let setting = network.setting();
+    let full = setting.slots;
+    let sets: [Vec<u8>; 6] = [
+        vec![OTHER; full],
+        // No record at all: every batch is empty.
+        Vec::new(),
+        vec![BROKEN; full],
+        // One class is missing, or is the only one.
+        vec![CANARY; full],
+        [vec![OTHER; full / 2], vec![CANARY; full - full / 2]].concat(),
+        [vec![BROKEN; full / 2], vec![OTHER; full - full / 2]].concat(),
+    ];
+    let secret = Arc::new(Secret::from_seed(mixed(seed, 78)));
+    let mut different = 0;
+    let mut first: Option<(Shape, Vec<f64>)> = None;
+    for set in &sets {
+        let transcript = network.run(&secret, set)?;
+        let (shape, noise) = (Shape::of(&transcript), silent_noise(network, &transcript)?);
+        let Some((expected, expected_noise)) = &first else {
+            first = Some((shape, noise));
+            continue;
+        };
+        let near = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * setting.noise_multiplier;
+        let same_noise =
+            noise.len() == expected_noise.len() && noise.iter().zip(expected_noise).all(|(a, b)| near(a, b));
+        different += usize::from(shape != *expected) + usize::from(!same_noise);
+    }
+    Ok((sets.len(), different))
+}
+
+/// How many nodes' ledgers hold something else than what the run releases by its settings: every round once, at its rate
+/// and with its noise. Gives (nodes, wrong).
+///
+/// # Errors
+/// A network that stops.
+pub fn wrong_ledgers<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(usize, usize), AuditError> {
+    let setting = network.setting();
+    let secret = Arc::new(Secret::from_seed(mixed(seed, 79)));
+    let charged = network.run(&secret, &vec![OTHER; setting.slots])?.charged;
+    let expected = setting.history(setting.noise_multiplier)?;
+    Ok((charged.len(), charged.iter().filter(|history| **history != expected).count()))
+}
+
+/// What is seen of a run without reading it.
+#[derive(Debug, PartialEq)]
+struct Shape {
+    sizes: Vec<usize>,
+    charged: Vec<prdo_privacy::History>,
+    models: Vec<usize>,
+}
+
+impl Shape {
+    fn of(transcript: &Transcript) -> Self {
+        Self {
+            sizes: transcript.messages.iter().map(Vec::len).collect(),
+            charged: transcript.charged.clone(),
+            models: transcript.models.iter().map(Vec::len).collect(),
+        }
+    }
+}
+
+/// The victim's noise along the axes that no record pushes along, in units of the declared sensitivity.
+fn silent_noise<S: Subject>(
+    network: &Network<'_, S>,
+    transcript: &Transcript,
+) -> Result<Vec<f64>, AuditError> {
+    let setting = network.setting();
+    let queries = transcript::queries(setting, network.mixing(), transcript)?;
+    let unit = |round: u32| setting.batch_size(round) as f64 / setting.scale(round);
+    let rounds = (0_u32..).zip(&queries);
+    Ok(rounds.flat_map(|(round, rows)| SILENT.map(|axis| rows[VICTIM][axis] * unit(round))).collect())
+}
+
+/// How many values two networks with secrets of their own from the operating system have in common. None should be.
+///
+/// # Errors
+/// A network that stops, or an operating system without random bytes.
+pub fn in_common<S: Subject>(network: &Network<'_, S>) -> Result<(usize, usize), AuditError> {
+    let mut noises = Vec::new();
+    for _ in 0..2 {
+        let secret = Secret::from_operating_system().map_err(|e| AuditError::Entropy(e.to_string()))?;
+        let transcript = network.run(&Arc::new(secret), &vec![OTHER; network.setting().slots])?;
+        noises.push(silent_noise(network, &transcript)?);
+    }
+    let common = noises[0].iter().zip(&noises[1]).filter(|(a, b)| (*a - *b).abs() < 1e-9).count();
+    Ok((noises[0].len(), common))
+}

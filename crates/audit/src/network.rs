@@ -1,0 +1,150 @@
+//! One run of the network under audit: real nodes, gates and messages on the ring, and what travels between them.
+
+use crate::canary::{DIMENSION, OTHER, Pusher};
+use crate::error::{AuditError, refused};
+use crate::setting::{NODES, Setting};
+use crate::subject::Subject;
+use prdo_accounting::{Accountant, Target};
+use prdo_algorithm::graph::Mixing;
+use prdo_algorithm::{Inbox, Message, Node};
+use prdo_privacy::{Gate, History, Ledger, Model, Noised, Secret, Shard, Start};
+use std::sync::Arc;
+
+/// The node whose record is in question.
+pub const VICTIM: usize = 0;
+
+/// What everybody could have recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcript {
+    /// Values of a vector.
+    pub dimension: usize,
+    /// The encoded messages: by exchange, and within it by node.
+    pub messages: Vec<Vec<u8>>,
+    /// The models that the nodes end with, which are published.
+    pub models: Vec<Vec<f64>>,
+    /// What each node's ledger says it has released.
+    pub charged: Vec<History>,
+}
+
+/// A network that can be run many times.
+pub struct Network<'a, S: Subject> {
+    subject: &'a S,
+    setting: &'a Setting,
+    mixing: Mixing,
+    accountant: Arc<Accountant>,
+    budget: Target,
+    start: Start,
+}
+
+impl<'a, S: Subject> Network<'a, S> {
+    /// The network of a setting.
+    ///
+    /// # Errors
+    /// Settings that cannot be accounted for.
+    pub fn new(subject: &'a S, setting: &'a Setting) -> Result<Self, AuditError> {
+        let (accountant, budget) = setting.accountant()?;
+        let start = Start::zeros(DIMENSION);
+        Ok(Self { subject, setting, mixing: setting.mixing()?, accountant, budget, start })
+    }
+
+    /// The setting.
+    pub fn setting(&self) -> &Setting {
+        self.setting
+    }
+
+    /// W.
+    pub fn mixing(&self) -> &Mixing {
+        &self.mixing
+    }
+
+    /// Runs it once. The victim holds `victim`, every other node a full set of other records.
+    ///
+    /// # Errors
+    /// Whatever stops a node.
+    pub fn run(&self, secret: &Arc<Secret>, victim: &[u8]) -> Result<Transcript, AuditError> {
+        let longest = self.setting.clip.gradient().max(self.setting.clip.difference());
+        let mut models = Vec::with_capacity(NODES);
+        let mut gates = Vec::with_capacity(NODES);
+        for node in 0..NODES {
+            let records = if node == VICTIM { victim.to_vec() } else { vec![OTHER; self.setting.slots] };
+            let model = Arc::new(Pusher::new(longest));
+            gates.push(self.gate(node, &model, records, secret)?);
+            models.push(model);
+        }
+        let mut at = |node: usize, round: u32, point: &[f64]| {
+            if let Some(model) = models.get(node) {
+                model.at(round, point);
+            }
+        };
+        self.drive(&mut gates, &self.start, &mut at)
+    }
+
+    /// Runs nodes over these gates, one a node. `at` is told each node's point before its gate is asked.
+    ///
+    /// # Errors
+    /// Whatever stops a node.
+    pub fn drive<M: Model>(
+        &self,
+        gates: &mut [Gate<M, Noised>],
+        start: &Start,
+        at: &mut dyn FnMut(usize, u32, &[f64]),
+    ) -> Result<Transcript, AuditError> {
+        let begin = |_| self.setting.method.start::<Noised>(start, &self.setting.settings);
+        let mut nodes = (0..NODES).map(begin).collect::<Result<Vec<_>, _>>().map_err(refused("method"))?;
+        let mut transcript = Transcript { dimension: start.dimension(), ..Transcript::default() };
+        for round in 0..self.setting.rounds {
+            let mut messages = Vec::with_capacity(NODES);
+            for (i, (node, gate)) in nodes.iter_mut().zip(&mut *gates).enumerate() {
+                at(i, round, node.model().as_slice());
+                let answer = gate.answer(round, &node.query());
+                let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
+                messages.push(node.adapt(answer.released));
+            }
+            while !messages.is_empty() {
+                messages = self.exchange(&messages, &mut nodes, &mut transcript)?;
+            }
+        }
+        transcript.models = nodes.iter().map(|node| node.model().as_slice().to_vec()).collect();
+        transcript.charged = gates.iter().filter_map(Gate::charged).collect();
+        Ok(transcript)
+    }
+
+    /// A gate over these records, as audited.
+    ///
+    /// # Errors
+    /// Settings that no gate takes.
+    pub fn gate<M: Model>(
+        &self,
+        node: usize,
+        model: &Arc<M>,
+        records: M::Data,
+        secret: &Arc<Secret>,
+    ) -> Result<Gate<M, Noised>, AuditError> {
+        let shard = Shard::seal_in_slots(records, self.setting.slots).map_err(refused("slots"))?;
+        let rules = self.setting.rules(Ledger::new(Arc::clone(&self.accountant), self.budget));
+        let gate = Gate::private(node as u32, Arc::clone(model), shard, Arc::clone(secret), rules);
+        Ok(self.subject.gate(gate.map_err(refused("batch"))?))
+    }
+
+    /// One exchange: every message as bytes, to all neighbours; gives the messages of the next one, if there is one.
+    fn exchange(
+        &self,
+        messages: &[Message<Noised>],
+        nodes: &mut [Box<dyn Node<Noised>>],
+        transcript: &mut Transcript,
+    ) -> Result<Vec<Message<Noised>>, AuditError> {
+        let mut received = Vec::with_capacity(NODES);
+        for message in messages {
+            let bytes = message.to_wire();
+            received.push(Message::from_wire(&bytes, transcript.dimension, message.vectors().len())?);
+            transcript.messages.push(bytes);
+        }
+        let mut next = Vec::new();
+        for (i, node) in nodes.iter_mut().enumerate() {
+            let (columns, weights) = self.mixing.row(i);
+            let inbox = columns.iter().filter_map(|j| received.get(*j as usize)).collect();
+            next.extend(node.mix(&Inbox::new(weights, inbox)));
+        }
+        Ok(next)
+    }
+}

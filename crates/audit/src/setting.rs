@@ -1,0 +1,224 @@
+//! What is run under audit: a method with its privacy settings, on a small ring.
+
+use crate::error::{AuditError, refused};
+use prdo_accounting::{Accountant, Bounds, Event, History, Target};
+use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_algorithm::{Method, Settings};
+use prdo_privacy::{Batch, Batches, Clip, Ledger, PrivateRules};
+use std::sync::Arc;
+
+/// Nodes of the ring.
+pub const NODES: usize = 4;
+/// Public slots of each node, the canary's among them.
+pub const SLOTS: usize = 8;
+
+/// A method and its privacy settings.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// For people.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+    /// Its step size, γ, β and so on.
+    pub settings: Settings,
+    /// C_g and C_Δ.
+    pub clip: Clip,
+    /// z.
+    pub noise_multiplier: f64,
+    /// b₀ and b, out of `slots`.
+    pub batches: (usize, usize),
+    /// N.
+    pub slots: usize,
+    /// T.
+    pub rounds: u32,
+    /// δ at which ε is compared.
+    pub delta: f64,
+}
+
+/// What an audit takes from a run.
+#[derive(Clone, Debug)]
+pub struct Real {
+    /// For people.
+    pub name: String,
+    /// The method.
+    pub method: Method,
+    /// Its step size, γ, β and so on.
+    pub settings: Settings,
+    /// C_g and C_Δ.
+    pub clip: (f64, f64),
+    /// z.
+    pub noise_multiplier: f64,
+    /// The rates of the first release and of the others.
+    pub rates: (f64, f64),
+    /// T.
+    pub rounds: u32,
+    /// δ.
+    pub delta: f64,
+}
+
+/// The most slots of a node under audit.
+const MOST_SLOTS: usize = 64;
+
+/// Slots and batch sizes whose rates are nearest to these.
+fn small_rates((first, later): (f64, f64)) -> (usize, (usize, usize)) {
+    let batch = |rate: f64, slots: usize| ((rate * slots as f64).round() as usize).clamp(1, slots);
+    let off = |rate: f64, slots: usize| (batch(rate, slots) as f64 / (rate * slots as f64)).ln().abs();
+    let error = |slots: &usize| ((off(first, *slots) + off(later, *slots)) * 1e9).round();
+    // Of equally good ones the smallest.
+    let best = (SLOTS..=MOST_SLOTS).min_by(|a, b| error(a).total_cmp(&error(b)));
+    let slots = best.unwrap_or(SLOTS);
+    (slots, (batch(first, slots), batch(later, slots)))
+}
+
+impl Setting {
+    /// Every record in every round: exactly Gaussian differential privacy. ε = 4.38 at δ = 1e-5.
+    ///
+    /// # Errors
+    /// None with these numbers.
+    pub fn every_record(method: Method) -> Result<Self, AuditError> {
+        Self::small(method, "every record", (SLOTS, 4, 2.0))
+    }
+
+    /// Poisson batches at rate 1/4. ε = 8.08 at δ = 1e-5.
+    ///
+    /// # Errors
+    /// None with these numbers.
+    pub fn sampled(method: Method) -> Result<Self, AuditError> {
+        Self::small(method, "rate 1/4", (SLOTS / 4, 20, 1.0))
+    }
+
+    fn small(method: Method, name: &str, (batch, rounds, z): (usize, u32, f64)) -> Result<Self, AuditError> {
+        Ok(Self {
+            name: name.into(),
+            method,
+            settings: Settings::new(0.1).gamma(0.2).beta(0.8),
+            clip: Clip::new(1.0, 0.5).map_err(refused("clip"))?,
+            noise_multiplier: z,
+            batches: (batch, batch),
+            slots: SLOTS,
+            rounds,
+            delta: 1e-5,
+        })
+    }
+
+    /// The settings of a real run on the small ring: the same method, clipping norms, noise and δ, rates as near to its
+    /// own as few slots allow, and at most `most_rounds` of its rounds. What is claimed of it is computed anew.
+    ///
+    /// # Errors
+    /// Clipping norms that no gate takes.
+    pub fn scaled(real: &Real, most_rounds: u32) -> Result<Self, AuditError> {
+        let (c_g, c_d) = real.clip;
+        let (slots, batches) = small_rates(real.rates);
+        Ok(Self {
+            name: real.name.clone(),
+            method: real.method,
+            settings: real.settings,
+            clip: Clip::new(c_g, c_d).map_err(refused("clip"))?,
+            noise_multiplier: real.noise_multiplier,
+            batches,
+            slots,
+            rounds: real.rounds.clamp(1, most_rounds.max(1)),
+            delta: real.delta,
+        })
+    }
+
+    /// Which batch the query of a round uses.
+    fn batch(&self, round: u32) -> Batch {
+        if round == 0 && self.method.card().first_batch { Batch::First } else { Batch::Later }
+    }
+
+    /// b₀ or b.
+    pub fn batch_size(&self, round: u32) -> usize {
+        self.sizes().size(self.batch(round))
+    }
+
+    /// The probability with which a record is in the batch of a round.
+    pub fn rate(&self, round: u32) -> f64 {
+        self.batch_size(round) as f64 / self.slots as f64
+    }
+
+    /// The declared sensitivity of a round's sum, by the paper's formula: C_g, or γC_g + (1−γ)C_Δ.
+    pub fn scale(&self, round: u32) -> f64 {
+        if round == 0 || !self.method.card().differences {
+            return self.clip.gradient();
+        }
+        let gamma = self.settings.gamma;
+        gamma * self.clip.gradient() + (1.0 - gamma) * self.clip.difference()
+    }
+
+    fn sizes(&self) -> Batches {
+        Batches::new(self.batches.0, self.batches.1)
+    }
+
+    /// Everything that one node releases, as the gate charges it, with another noise multiplier.
+    ///
+    /// # Errors
+    /// A multiplier that cannot be accounted for.
+    pub fn history(&self, noise_multiplier: f64) -> Result<History, AuditError> {
+        let event = |round| {
+            let rate = self.sizes().rate(self.batch(round), self.slots);
+            Event::sampled_gaussian(rate, noise_multiplier)
+        };
+        let later = u64::from(self.rounds.saturating_sub(1));
+        Ok(History::new().and(event(0)?, 1).and(event(1)?, later))
+    }
+
+    /// The ε that the accountant claims for it.
+    ///
+    /// # Errors
+    /// Settings that cannot be accounted for.
+    pub fn claimed(&self) -> Result<Bounds, AuditError> {
+        Ok(Accountant::default().epsilon(&self.history(self.noise_multiplier)?, self.delta)?)
+    }
+
+    /// The ring.
+    ///
+    /// # Errors
+    /// None: a ring has weights.
+    pub fn mixing(&self) -> Result<Mixing, AuditError> {
+        let ring = Graph::ring(NODES).map_err(refused("graph"))?;
+        Mixing::new(&ring, Weights::Metropolis, true).map_err(refused("weights"))
+    }
+
+    /// An accountant that knows that the whole run is within the returned budget.
+    ///
+    /// # Errors
+    /// Settings that cannot be accounted for.
+    pub fn accountant(&self) -> Result<(Arc<Accountant>, Target), AuditError> {
+        let budget = Target::new(self.claimed()?.upper * (1.0 + 1e-6) + 1e-9, self.delta)?;
+        let accountant = Arc::new(Accountant::default());
+        accountant.prove(&self.history(self.noise_multiplier)?, &budget)?;
+        Ok((accountant, budget))
+    }
+
+    /// The rules of a gate over this ledger.
+    pub fn rules(&self, ledger: Ledger) -> PrivateRules {
+        PrivateRules {
+            batches: self.sizes(),
+            clip: self.clip,
+            noise_multiplier: self.noise_multiplier,
+            ledger,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_rates_are_near_the_real_ones() {
+        assert_eq!(small_rates((1.0, 1.0)), (8, (8, 8)));
+        assert_eq!(small_rates((100.0 / 4500.0, 100.0 / 4500.0)), (45, (1, 1)));
+        assert_eq!(small_rates((0.5, 0.1)), (10, (5, 1)));
+        assert_eq!(small_rates((0.05_f64.next_up(), 0.05_f64.next_up())), (20, (1, 1)));
+        assert_eq!(small_rates((1e-6, 1e-6)), (64, (1, 1)));
+    }
+
+    #[test]
+    fn the_two_configurations_have_the_published_epsilon() {
+        let claimed = |setting: Setting| setting.claimed().unwrap().upper;
+        assert!((claimed(Setting::every_record(Method::Prdo).unwrap()) - 4.38).abs() < 0.005);
+        assert!((claimed(Setting::sampled(Method::Prdo).unwrap()) - 8.08).abs() < 0.005);
+    }
+}

@@ -1,0 +1,23 @@
+//! What is audited: the code that ships, or (in this crate's tests) the same with a bug planted in it.
+
+use prdo_peer::session::Session;
+use prdo_privacy::{Gate, Model, Noised};
+
+/// Gets every gate and every session before the audit uses it.
+pub trait Subject: Sync {
+    /// A gate under audit.
+    fn gate<M: Model>(&self, gate: Gate<M, Noised>) -> Gate<M, Noised> {
+        gate
+    }
+
+    /// A peer's session under audit.
+    fn session(&self, session: Session) -> Session {
+        session
+    }
+}
+
+/// The code as it ships.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shipped;
+
+impl Subject for Shipped {}

@@ -1,0 +1,204 @@
+//! Bugs that are planted on purpose, one at a time, to see that the audit (`crates/audit`) catches them.
+//!
+//! There are none in anything that is shipped: the bugs are compiled only with the feature `planted-bugs`, which nothing
+//! but the audit's own tests asks for, **and** with debug assertions, which no release build has. Everywhere else
+//! `Planted` has no size and its functions give back what they are given.
+
+use crate::clip::Clip;
+use crate::grid::Grid;
+use crate::protection::Protection;
+use crate::query::Query;
+use crate::sampling::Sampling;
+
+/// The bug of a gate, if it has one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Planted {
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    pub(crate) bug: Option<Bug>,
+}
+
+/// Whether this build can have planted bugs at all.
+pub const POSSIBLE: bool = cfg!(all(feature = "planted-bugs", debug_assertions));
+
+#[cfg(not(all(feature = "planted-bugs", debug_assertions)))]
+impl Planted {
+    /// What the noise is scaled by.
+    #[inline]
+    pub(crate) fn sensitivity<P: Protection>(
+        self,
+        sensitivity: f64,
+        _: &Query<'_, P>,
+        _: &Clip,
+        _: u32,
+    ) -> f64 {
+        sensitivity
+    }
+
+    /// How a batch is drawn, and how large it is.
+    #[inline]
+    pub(crate) fn sampling(self, sampling: Sampling, size: usize, _: usize) -> (Sampling, usize) {
+        (sampling, size)
+    }
+
+    /// Where records are clipped.
+    #[inline]
+    pub(crate) fn clip(self, clip: Clip) -> Clip {
+        clip
+    }
+
+    /// The sum of the batch.
+    #[inline]
+    pub(crate) fn sum(self, _: &mut [i64], _: Grid, _: f64) {}
+
+    /// Whose noise it is: node and round.
+    #[inline]
+    pub(crate) fn stream(self, node: u32, round: u32) -> (u32, u32) {
+        (node, round)
+    }
+
+    /// What the sum is divided by, given the public size, how many were drawn, and the rate times the records there are.
+    #[inline]
+    pub(crate) fn divisor(self, size: usize, _: usize, _: f64) -> f64 {
+        size as f64
+    }
+}
+
+#[cfg(all(feature = "planted-bugs", debug_assertions))]
+pub use bugs::Bug;
+
+#[cfg(all(feature = "planted-bugs", debug_assertions))]
+mod bugs {
+    use super::*;
+    use crate::clip;
+
+    /// A mistake that somebody could make.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Bug {
+        /// The noise of later rounds is multiplied by γ once more.
+        ExtraGamma,
+        /// Round 0 has the noise of later rounds, z·S_γ (with the paper's γ = 0.1).
+        LaterScaleAtStart,
+        /// The difference term is missing from the sensitivity.
+        NoDifferenceInScale,
+        /// The difference is not clipped.
+        DifferenceUnclipped,
+        /// The average is clipped instead of each record.
+        ClipAfterAveraging,
+        /// Records are sampled twice as often as is charged.
+        RateDoubled,
+        /// A batch has always the same size.
+        FixedSizeBatch,
+        /// Round 0 has no noise.
+        NoNoiseAtStart,
+        /// Every round has the noise of round 0.
+        NoiseReused,
+        /// Every node has the noise of node 0.
+        NoiseShared,
+        /// The sum is divided by how many records were drawn.
+        RealisedSize,
+        /// The sum is divided by the rate times the number of records the node holds.
+        OwnSize,
+        /// After a restart a round is released again with fresh noise (planted in the peer's session).
+        SecondRelease,
+        /// Noise and batches come from a fixed seed.
+        FixedSeed,
+        /// The noise is divided by √2.
+        NoiseOverRootTwo,
+        /// The noise is a tenth too small.
+        NoiseMinusTenPercent,
+        /// The noise is a twentieth too small.
+        NoiseMinusFivePercent,
+    }
+
+    impl Bug {
+        /// All of them.
+        pub const ALL: [Bug; 17] = [
+            Bug::ExtraGamma,
+            Bug::LaterScaleAtStart,
+            Bug::NoDifferenceInScale,
+            Bug::DifferenceUnclipped,
+            Bug::ClipAfterAveraging,
+            Bug::RateDoubled,
+            Bug::FixedSizeBatch,
+            Bug::NoNoiseAtStart,
+            Bug::NoiseReused,
+            Bug::NoiseShared,
+            Bug::RealisedSize,
+            Bug::OwnSize,
+            Bug::SecondRelease,
+            Bug::FixedSeed,
+            Bug::NoiseOverRootTwo,
+            Bug::NoiseMinusTenPercent,
+            Bug::NoiseMinusFivePercent,
+        ];
+
+        /// Whether a method that asks for no differences can have it.
+        pub fn needs_differences(self) -> bool {
+            use Bug::*;
+            matches!(self, ExtraGamma | LaterScaleAtStart | NoDifferenceInScale | DifferenceUnclipped)
+        }
+    }
+
+    impl Planted {
+        pub(crate) fn sensitivity<P: Protection>(
+            self,
+            sensitivity: f64,
+            query: &Query<'_, P>,
+            clip: &Clip,
+            round: u32,
+        ) -> f64 {
+            let (gamma, later) = (query.gradient_weight, query.difference.is_some());
+            match self.bug {
+                Some(Bug::ExtraGamma) if later => sensitivity * gamma,
+                Some(Bug::LaterScaleAtStart) if round == 0 => 0.1 * clip.gradient() + 0.9 * clip.difference(),
+                Some(Bug::NoDifferenceInScale) if later => gamma * clip.gradient(),
+                Some(Bug::NoNoiseAtStart) if round == 0 => 0.0,
+                Some(Bug::NoiseOverRootTwo) => sensitivity / 2.0_f64.sqrt(),
+                Some(Bug::NoiseMinusTenPercent) => 0.9 * sensitivity,
+                Some(Bug::NoiseMinusFivePercent) => 0.95 * sensitivity,
+                _ => sensitivity,
+            }
+        }
+
+        pub(crate) fn sampling(self, sampling: Sampling, size: usize, slots: usize) -> (Sampling, usize) {
+            match self.bug {
+                Some(Bug::RateDoubled) => (sampling, (2 * size).min(slots)),
+                Some(Bug::FixedSizeBatch) => (Sampling::WithoutReplacement, size),
+                _ => (sampling, size),
+            }
+        }
+
+        pub(crate) fn clip(self, clip: Clip) -> Clip {
+            let changed = match self.bug {
+                Some(Bug::DifferenceUnclipped) => Clip::new(clip.gradient(), 1e100),
+                Some(Bug::ClipAfterAveraging) => Clip::new(1e100, 1e100),
+                _ => return clip,
+            };
+            changed.unwrap_or(clip)
+        }
+
+        pub(crate) fn sum(self, sum: &mut [i64], grid: Grid, bound: f64) {
+            if self.bug == Some(Bug::ClipAfterAveraging) {
+                let values: Vec<f64> = sum.iter().map(|steps| grid.value(*steps)).collect();
+                let factor = clip::factor(1.0, clip::norm(&values).unwrap_or(0.0), bound);
+                sum.iter_mut().zip(values).for_each(|(steps, value)| *steps = grid.round(factor * value));
+            }
+        }
+
+        pub(crate) fn stream(self, node: u32, round: u32) -> (u32, u32) {
+            match self.bug {
+                Some(Bug::NoiseReused) => (node, 0),
+                Some(Bug::NoiseShared) => (0, round),
+                _ => (node, round),
+            }
+        }
+
+        pub(crate) fn divisor(self, size: usize, drawn: usize, own: f64) -> f64 {
+            match self.bug {
+                Some(Bug::RealisedSize) => drawn.max(1) as f64,
+                Some(Bug::OwnSize) if own > 0.0 => own,
+                _ => size as f64,
+            }
+        }
+    }
+}
