@@ -58,7 +58,7 @@ impl Directory {
         // One file has one lock, whatever name it is called by.
         let resolved = std::fs::canonicalize(path);
         let path = resolved.as_deref().unwrap_or(path);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         check_name(&name)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Ok((Self::locked(folder, &format!(".{name}.lock"))?, name))
@@ -214,12 +214,15 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     }
 }
 
-/// Makes a folder, for its owner alone, with those above it, and their entries durable.
+/// Makes a folder, for its owner alone, with those above it, and their entries durable: also of one that is there, which
+/// may be made by a process that ended before it had seen to that.
 fn make(path: &Path) -> Result<(), DiskError> {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
+        // Not everybody may open the folder above; whoever made this one could.
+        let _ = sync(above);
         return Ok(());
     }
-    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make(above)?;
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

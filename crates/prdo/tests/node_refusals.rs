@@ -140,6 +140,8 @@ fn folders_ledgers_and_budgets() {
         &run.replace("--data north.csv", "--data renamed.csv"),
         &["--ledger ", "north.csv.ledger"],
     );
+    refused(&trio, &format!("{run} --ledger fresh.ledger"), &["--ledger ", "north.csv.ledger"]);
+    refused(&trio, &run.replace("--data north.csv", "--data other.csv --raise-budget 9"), &["no ledger"]);
     refused(&trio, &format!("{run} --budget 7"), &["--budget 7", "--raise-budget 7"]);
     // The same command goes on, also one that raised the budget; it is not lowered by the way.
     for _ in 0..2 {

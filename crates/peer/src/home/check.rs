@@ -48,6 +48,7 @@ impl Home {
         &mut self,
         state: Option<&Found<StateRecord>>,
         outgoing: &[Found<Outgoing>],
+        damaged: &[String],
     ) -> Result<(), HomeError> {
         let mut ledger = lock(&self.ledger);
         let run = ledger.check_run(&self.run, &self.agreement, self.member)?;
@@ -63,7 +64,7 @@ impl Home {
             }
         }
         let (charged, mut sent) = (run.charges.len(), run.sent.clone());
-        if state.is_none() && outgoing.is_empty() && !sent.is_empty() {
+        if state.is_none() && outgoing.is_empty() && damaged.is_empty() && !sent.is_empty() {
             return Err(HomeError::Empty { rounds: charged });
         }
         // Kept, and the ledger's line was about to be written.

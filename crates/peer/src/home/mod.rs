@@ -204,7 +204,7 @@ impl Home {
             home.make_durable(&file(kind, sequence % slots))?;
         }
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
-        home.check(state.as_ref(), &outgoing)?;
+        home.check(state.as_ref(), &outgoing, &damaged)?;
 
         home.state = state.as_ref().map(|found| (found.header.sequence, found.header.round));
         home.outgoing = outgoing.iter().map(|found| found.header.mark()).collect();

@@ -23,6 +23,8 @@ const GREETING: &[u8; 7] = b"prdo/1?";
 const WELCOME: &[u8; 7] = b"prdo/1!";
 /// The same of somebody who only looks whether it could take part.
 const LOOKING: &[u8; 7] = b"prdo/1l";
+/// How long somebody with another agreement is given to read ours.
+const FINAL_WORD: Duration = Duration::from_secs(1);
 /// Bytes of a greeting.
 const GREETED: usize = 7 + 32;
 /// Handshakes at a time; beyond half of them, only with callers who have proven their address.
@@ -146,16 +148,20 @@ async fn greet(
         let heard = hear(&mut input, GREETING).await?;
         // The other side is told in any case, so that it can say in its own words what differs.
         out.write_all(&words(shared, &known, WELCOME)).await.map_err(|_| None)?;
-        if let Err(why) = heard.agrees(&known) {
-            let _ = out.finish();
-            let _ = timeout(shared.limits.grace, connection.closed()).await;
-            return Err(why);
-        }
-        Ok((out, input))
+        Ok((out, input, heard.agrees(&known)))
     });
     let late = "its greeting did not come in time".to_owned();
     match greeted.await.unwrap_or(Err(Some(late))) {
-        Ok((out, input)) => Some((Arc::clone(&known), Link { connection, out, input })),
+        Ok((out, input, Ok(()))) => Some((Arc::clone(&known), Link { connection, out, input })),
+        Ok((mut out, _, Err(why))) => {
+            let why = why.unwrap_or_default();
+            shared.turned_away(known.neighbour.name.clone(), &why);
+            // The other side reads our greeting, and then hangs up.
+            let _ = out.finish();
+            let _ = timeout(FINAL_WORD, connection.closed()).await;
+            connection.close(REFUSED, b"another agreement");
+            None
+        }
         Err(why) => {
             if let Some(why) = &why {
                 shared.turned_away(known.neighbour.name.clone(), why);

@@ -259,7 +259,7 @@ impl Machine {
             _ if oldest.is_some_and(|oldest| next < oldest) => {
                 self.refuse(at, &format!(
                     "you have our exchanges up to {next} (not included) but we can send again from {} on only: your \
-                     folder was put back to an older copy",
+                     folder was put back to an older copy, or our copies of those before are damaged",
                     oldest.unwrap_or(0)
                 ));
                 return false;

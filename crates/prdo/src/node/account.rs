@@ -75,11 +75,14 @@ impl Account {
                 let (disk, name) = Directory::of_file(&path)?;
                 LedgerFile::existing(Box::new(disk), &name, digest)?
             }
-            false => {
-                no_other(purse, &path, data, digest)?;
-                None
-            }
+            false => None,
         };
+        if ledger.is_none() {
+            no_other(&path, data, digest)?;
+            if purse.raise.is_some() {
+                return Err(NodeError::NothingToRaise { ledger: path.display().to_string() });
+            }
+        }
         let (allowed, delta) = match &ledger {
             Some(ledger) => (Some(ledger.budget().epsilon()), ledger.budget().delta()),
             None => (None, agreed.delta),
@@ -135,7 +138,7 @@ impl Account {
                 rounds: rounds_left,
                 budget: self.budget.epsilon(),
                 delta,
-                hint: assumed_less(seat, &before),
+                hint: assumed_less(seat, self.ledger.as_ref()),
             });
         }
         Ok(Outlook { spent, after, budget: self.budget, rounds_left })
@@ -167,34 +170,50 @@ impl Account {
     }
 }
 
-/// Refuses to begin a ledger for records that have one already, under a name that the file had before.
-fn no_other(purse: &Purse, path: &Path, data: &Path, digest: &Hash) -> Result<(), NodeError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if purse.file.is_some() {
-        return Ok(());
-    }
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let other = entry.path();
-        let is_ledger = other.extension().is_some_and(|ending| ending == "ledger") && other.is_file();
-        let contents = is_ledger.then(|| std::fs::read(&other).ok()).flatten();
-        let contents = contents.and_then(|bytes| Contents::parse(&bytes).ok());
-        if contents.and_then(|contents| contents.records()) == Some(*digest) {
-            let (data, ledger) = (data.display().to_string(), other.display().to_string());
-            return Err(NodeError::OtherLedger { data, ledger });
+/// Refuses to begin a ledger for records that have one already, beside the data, under a name that the file had before.
+/// The first line tells whose it is, whatever became of the rest.
+fn no_other(path: &Path, data: &Path, digest: &Hash) -> Result<(), NodeError> {
+    let beside = |file: &Path| match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    for folder in [beside(path), beside(data)] {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let other = entry.path();
+            let is_ledger = other.extension().is_some_and(|ending| ending == "ledger") && other.is_file();
+            if !is_ledger || same_file(&other, path) {
+                continue;
+            }
+            let shown = other.display().to_string();
+            let bytes = std::fs::read(&other)
+                .map_err(|e| prdo_peer::disk::DiskError { file: shown.clone(), problem: e.to_string() })?;
+            let first = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+            if Contents::parse(first).ok().and_then(|contents| contents.records()) == Some(*digest) {
+                return Err(NodeError::OtherLedger { data: data.display().to_string(), ledger: shown });
+            }
         }
     }
     Ok(())
 }
 
-/// What to say when an agreement that goes on from another took less for released than the ledger has.
-fn assumed_less(seat: &Seat, before: &History) -> String {
-    let (assumed, found) = (seat.planned.recipe.earlier.len(), before.len());
-    match seat.agreement.terms().continues {
-        Some(_) if assumed < found => format!(
+fn same_file(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    whole(one) == whole(other)
+}
+
+/// What to say when an agreement that goes on from another took less for released than the ledger has of that run.
+fn assumed_less(seat: &Seat, ledger: Option<&LedgerFile>) -> String {
+    let Some(old) = seat.agreement.terms().continues else { return String::new() };
+    let runs = ledger.map_or(&[][..], |ledger| ledger.contents().runs());
+    let found =
+        runs.iter().filter(|run| run.agreement == old).map(|run| run.charges.len() as u64).sum::<u64>();
+    let assumed = seat.planned.recipe.earlier.len();
+    match assumed < found {
+        true => format!(
             ". The agreement takes it that {assumed} rounds were released before; this ledger has {found}: make the \
              agreement again with a larger --rounds-done"
         ),
-        _ => String::new(),
+        false => String::new(),
     }
 }
 

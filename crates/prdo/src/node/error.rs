@@ -69,6 +69,14 @@ pub enum NodeError {
         /// What else may be the matter.
         hint: String,
     },
+    /// A budget that is raised must be there.
+    #[error(
+        "--raise-budget: there is no ledger at {ledger} whose budget could be raised; --ledger FILE names it"
+    )]
+    NothingToRaise {
+        /// Where it was looked for.
+        ledger: String,
+    },
     /// Records that have a ledger under another name.
     #[error(
         "{data} holds the records of {ledger}: --ledger {ledger} goes on with it. Their budget is one, whatever the file is \

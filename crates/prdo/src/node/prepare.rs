@@ -293,7 +293,10 @@ pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     let file = path.display().to_string();
     let missing =
         || NodeError::From(format!("{} is not a node's folder: it has no agreement", folder.display()));
-    let text = Glance::at(folder).read(AGREEMENT).map_err(|_| missing())?.ok_or_else(missing)?;
+    if folder.is_file() {
+        return Err(missing());
+    }
+    let text = Glance::at(folder).read(AGREEMENT)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
     Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error: Box::new(error) })
 }

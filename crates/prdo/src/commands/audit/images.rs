@@ -86,8 +86,8 @@ impl Images {
             what: "mean correlation of an image with what is rebuilt from its owner's message without noise"
                 .into(),
         }];
-        // With hardly any noise nobody claims much.
-        if self.noise_multiplier >= 0.5 {
+        // With little noise nobody claims that an image is hidden from somebody who knows what to look for.
+        if self.noise_multiplier >= 1.0 {
             let beyond = self.beyond_chance();
             checks.push(Check {
                 name: "rebuilt-with-noise",

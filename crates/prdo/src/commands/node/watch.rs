@@ -154,10 +154,10 @@ impl Watcher {
         self.write_status(state, Some(message));
     }
 
-    /// Two texts were signed: better to stop at once, while nothing has been released. Only a neighbour that has proven
-    /// its key is heard at all.
+    /// Two texts were signed: better to stop at once, while nothing has been released. This node's own finding begins so,
+    /// after the neighbour has proven its key; what others say never does.
     fn stop_if_conflict(&mut self, who: &str, why: &str) {
-        if !self.released && why.contains("the two sides signed different texts") {
+        if !self.released && why.starts_with("its agreement has the hash ") {
             self.conflict = Some(format!("{who} takes part with another agreement: {why}"));
             self.stop.flag().store(true, Ordering::SeqCst);
         }
@@ -290,7 +290,13 @@ impl Watcher {
             let sample = Sample::gauge("prdo_neighbour_up", "Whether the link is up.", up);
             samples.push(sample.with("neighbour", name));
         }
-        Sheet { title: format!("{} in {}", f.member, f.name), rows, status: format!("{status}\n"), samples }
+        // Every user of this machine can read the page: not what is for the owner of the records alone.
+        let mut shown = status.clone();
+        if let Some(fields) = shown.as_object_mut() {
+            fields.remove("clipped_gradient_fraction_unprotected");
+            fields.remove("ledger");
+        }
+        Sheet { title: format!("{} in {}", f.member, f.name), rows, status: format!("{shown}\n"), samples }
     }
 
     /// Neighbours and their state, ε and accuracy, beside the bar.
