@@ -235,9 +235,12 @@ impl Identity {
             _ => system("cannot read the key file", path)(e),
         })?;
         let found = file.metadata().map_err(system("cannot look at the key file", path))?;
+        let format = |problem| IdentityError::Format { path: path.display().to_string(), problem };
+        if !found.is_file() {
+            return Err(format("it is not a file"));
+        }
         let mut text = Zeroizing::new(String::new());
         let read = Read::by_ref(&mut file).take(LONGEST).read_to_string(&mut text);
-        let format = |problem| IdentityError::Format { path: path.display().to_string(), problem };
         read.map_err(|e| match e.kind() {
             std::io::ErrorKind::InvalidData => format("it is not text"),
             _ => system("cannot read the key file", path)(e),
