@@ -346,7 +346,7 @@ fn good_npz() -> Vec<u8> {
 #[test]
 fn npz_reads_what_numpy_wrote() {
     for bytes in [&include_bytes!("fixtures/plain.npz")[..], include_bytes!("fixtures/compressed.npz")] {
-        let data = npz_of(bytes.to_vec()).unwrap();
+        let data = npz_of(bytes).unwrap();
         let x: Vec<f64> = (0..200).map(|k| f64::from(k) / 4.0).collect();
         let y: Vec<f64> = (0..50).map(|r| f64::from(r % 3)).collect();
         let node: Vec<u32> = (0..50).map(|r| r / 25).collect();
