@@ -3,6 +3,8 @@
 pub mod audit;
 pub mod bench;
 pub mod data;
+pub mod doctor;
+pub mod export;
 pub mod node;
 pub mod plan;
 pub mod privacy;
@@ -14,7 +16,7 @@ use std::path::PathBuf;
 
 /// Private decentralized learning: organisations train one model together with no server.
 #[derive(Debug, Parser)]
-#[command(name = "prdo", version, arg_required_else_help = true, propagate_version = true)]
+#[command(name = "prdo", version, long_version = crate::version::long(), arg_required_else_help = true)]
 #[command(after_help = "Start with `prdo demo`, then `prdo example` for run files to change.\n\
     Exit codes: 0 done, 1 the work failed, 2 the input was wrong (nothing was trained or released).")]
 pub struct Cli {
@@ -83,6 +85,26 @@ pub enum Command {
     Report {
         /// The run's folder.
         folder: PathBuf,
+    },
+    /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.
+    #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo export onnx runs/cnn")]
+    Export(export::Export),
+    /// Looks whether this machine is ready: processor, memory, randomness, network, disk, data.
+    #[command(after_help = "Example: prdo doctor --data data")]
+    Doctor(doctor::DoctorArgs),
+    /// Prints what a shell needs to complete prdo's commands and flags.
+    #[command(after_help = "Example: prdo completions bash > ~/.local/share/bash-completion/completions/prdo")]
+    Completions {
+        /// Which shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page, or writes one page a command into a folder.
+    #[command(after_help = "Example: prdo man --out ~/.local/share/man/man1 && man prdo-run")]
+    Man {
+        /// The folder; without it the main page is printed.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
 }
 

@@ -58,6 +58,7 @@
 
 pub mod config;
 pub mod error;
+pub mod export;
 pub mod node;
 pub mod output;
 pub mod plan;

@@ -4,6 +4,7 @@
 mod cli;
 mod commands;
 mod progress;
+mod version;
 
 use clap::Parser;
 use commands::Failure;

@@ -5,7 +5,9 @@ mod bench;
 mod compare;
 mod data;
 mod demo;
+mod doctor;
 mod example;
+mod export;
 mod graph;
 mod node;
 mod plan;
@@ -13,6 +15,7 @@ mod privacy;
 mod report;
 mod reproduce;
 mod run;
+mod shell;
 mod watch;
 
 use crate::cli::{Cli, Command, OutArgs};
@@ -76,6 +79,10 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),
+        Command::Export(what) => export::run(&what),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man { out } => shell::man(out.as_deref()),
         Command::Report { folder } => report::run(&folder),
     }
 }

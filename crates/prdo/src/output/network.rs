@@ -1,10 +1,10 @@
 //! `model.safetensors` of a network: x̄ as one f32 tensor for each of its parameters' tensors (`conv1.weight`, …), so
 //! that other libraries can load it by name.
 
-use prdo_problem::network::{Spec, Tensor};
+use prdo_problem::network::{Shape, Spec, Tensor};
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 
 /// A file that is no model of the network at hand.
@@ -47,6 +47,12 @@ pub enum NetworkFileError {
         name: String,
         /// What it holds.
         found: String,
+    },
+    /// A file that does not say which network it holds.
+    #[error("its description is not that of a network: {text:?}")]
+    Description {
+        /// What it says.
+        text: String,
     },
     /// A value that is not finite.
     #[error("tensor {name:?}, value {index} is {value}: it must be finite")]
@@ -146,6 +152,52 @@ pub fn read_network(spec: &Spec, bytes: &[u8]) -> Result<Vec<f64>, NetworkFileEr
     Ok(model)
 }
 
+/// A network and its parameters, from a file that says what it holds.
+pub struct NetworkFile<'a> {
+    /// The network, as the file describes it.
+    pub spec: Spec,
+    file: SafeTensors<'a>,
+}
+
+impl<'a> NetworkFile<'a> {
+    /// The network in a file that prdo wrote; `None` when the file holds another kind of model.
+    ///
+    /// # Errors
+    /// Bytes that are no safetensors file, or a description that is none.
+    pub fn read(bytes: &'a [u8]) -> Result<Option<Self>, NetworkFileError> {
+        let (_, metadata) = SafeTensors::read_metadata(bytes)?;
+        let Some(text) = metadata.metadata().as_ref().and_then(|entries| entries.get("prdo")) else {
+            return Ok(None);
+        };
+        let spec = described(text).ok_or_else(|| NetworkFileError::Description { text: text.clone() })?;
+        Ok(Some(Self { spec, file: SafeTensors::deserialize(bytes)? }))
+    }
+
+    /// x̄, or the model of one node (from 0), as the flat vector of the network.
+    ///
+    /// # Errors
+    /// Tensors that are missing, of another shape, no numbers or not finite.
+    pub fn model(&self, node: Option<usize>) -> Result<Vec<f64>, NetworkFileError> {
+        let prefix = node.map_or(String::new(), |node| format!("nodes.{node}."));
+        let mut model = Vec::with_capacity(self.spec.parameters());
+        for tensor in self.spec.tensors() {
+            let name = format!("{prefix}{}", tensor.name);
+            let lacks = |_| NetworkFileError::Names { missing: vec![name.clone()], extra: Vec::new() };
+            model.extend(values(tensor, &self.file.tensor(&name).map_err(lacks)?)?);
+        }
+        Ok(model)
+    }
+}
+
+/// The network of a file's own description.
+fn described(text: &str) -> Option<Spec> {
+    let about: Json = serde_json::from_str(text).ok()?;
+    let side = |k: usize| about["input"][k].as_u64().and_then(|side| usize::try_from(side).ok());
+    let layers = about["layers"].as_array()?.iter().map(|layer| layer.as_str()?.parse().ok());
+    let classes = usize::try_from(about["classes"].as_u64()?).ok()?;
+    Spec::new(Shape::new(side(0)?, side(1)?, side(2)?), layers.collect::<Option<_>>()?, classes).ok()
+}
+
 /// `conv1.weight` of `nodes.7.conv1.weight`.
 fn of_node(name: &str) -> Option<&str> {
     let (node, rest) = name.strip_prefix("nodes.")?.split_once('.')?;
@@ -193,7 +245,7 @@ fn half(bits: u16) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prdo_problem::network::{Layer, Shape};
+    use prdo_problem::network::Layer;
 
     fn spec() -> Spec {
         let layers = vec![
@@ -240,6 +292,21 @@ mod tests {
         }
         assert!(write_network(&spec, &average[1..], &[], false).is_err());
         assert!(write_network(&spec, &average, &[&[1.0]], true).is_err());
+    }
+
+    #[test]
+    fn files_say_which_network_they_hold() {
+        let spec = spec();
+        let (average, other) = (model(&spec, 0.0), model(&spec, 1.0));
+        let single = |model: &[f64]| model.iter().map(|v| f64::from(*v as f32)).collect::<Vec<_>>();
+        let bytes = write_network(&spec, &average, &[&average, &other], true).unwrap();
+        let file = NetworkFile::read(&bytes).unwrap().unwrap();
+        assert_eq!((&file.spec, file.model(None).unwrap()), (&spec, single(&average)));
+        assert_eq!(file.model(Some(1)).unwrap(), single(&other));
+        let error = file.model(Some(2)).unwrap_err().to_string();
+        assert_eq!(error, "its tensors are not the network's: missing nodes.2.conv1.weight");
+        let linear = crate::output::write_models(&[1.0], &[&[1.0]]).unwrap();
+        assert!(NetworkFile::read(&linear).unwrap().is_none() && NetworkFile::read(b"nonsense").is_err());
     }
 
     #[test]

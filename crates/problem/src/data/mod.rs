@@ -9,6 +9,7 @@
 //! and randomness from anywhere but a seeded public stream.
 
 pub mod cifar10;
+pub mod columnar;
 pub mod csv;
 pub mod digits;
 pub mod generate;

@@ -15,7 +15,7 @@ mod unpack;
 mod whole;
 
 use super::Failure;
-use crate::cli::data::{Data, FileFormat, ReadArgs};
+use crate::cli::data::{Data, FileFormat, Name, ReadArgs};
 use prdo::data::{self, DataError, Format, Loaded, Options};
 
 /// Does what was asked.
@@ -25,6 +25,16 @@ pub fn run(what: &Data) -> Result<(), Failure> {
         Data::Info(args) => info::run(args),
         Data::Split(args) => split::run(args),
     }
+}
+
+/// Name, folder and files of each data set that can be fetched.
+pub fn known_sets() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    let names = [("cifar10", Name::Cifar10), ("fashion-mnist", Name::FashionMnist), ("mnist", Name::Mnist)];
+    let one = |(name, which)| {
+        let set = catalogue::set(which);
+        (name, set.folder, set.files.iter().map(|(file, _)| *file).collect())
+    };
+    names.map(one).into()
 }
 
 /// What is at the path, images as bytes, and in which format.

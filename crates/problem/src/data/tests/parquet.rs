@@ -76,6 +76,20 @@ fn columns_of_all_types_become_rows() {
 }
 
 #[test]
+fn our_own_files_come_back() {
+    use crate::data::columnar::{Column, to_parquet};
+    let long: Vec<Option<f64>> = (0..20_000).map(|k| Some(f64::from(k) / 3.0)).collect();
+    let labels = Column::Integers((0..20_000).map(|k| k % 3).collect());
+    let bytes = to_parquet(&[("a", Column::Numbers(long.clone())), ("y", labels.clone())], "test");
+    let data = read(&bytes).unwrap();
+    assert_eq!(data.table.features(), long.into_iter().flatten().collect::<Vec<f64>>());
+    assert_eq!((data.table.label(1), data.table.label(19_999)), (1.0, 1.0));
+    let holes = Column::Numbers(vec![Some(1.0), None, Some(2.0)]);
+    let bytes = to_parquet(&[("a", holes), ("y", Column::Integers(vec![0, 1, 2]))], "test");
+    refuses(&bytes, &["record 1", "column \"a\"", "null"]);
+}
+
+#[test]
 fn refusals_say_where() {
     refuses(b"", &["f.parquet", "Parquet"]);
     refuses(b"PAR1 not really PAR1", &["Parquet"]);
