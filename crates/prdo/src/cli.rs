@@ -93,7 +93,9 @@ pub enum Command {
     #[command(after_help = "Example: prdo doctor --data data")]
     Doctor(doctor::DoctorArgs),
     /// Prints what a shell needs to complete prdo's commands and flags.
-    #[command(after_help = "Example: prdo completions bash > ~/.local/share/bash-completion/completions/prdo")]
+    #[command(
+        after_help = "Example: prdo completions bash > ~/.local/share/bash-completion/completions/prdo"
+    )]
     Completions {
         /// Which shell.
         #[arg(value_enum)]

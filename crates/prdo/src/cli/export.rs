@@ -16,7 +16,9 @@ pub enum Export {
         node: Option<usize>,
     },
     /// The metrics as a TensorBoard event file, in a folder for `tensorboard --logdir`.
-    #[command(after_help = "Example: prdo export tensorboard runs/demo && tensorboard --logdir runs/demo/tensorboard")]
+    #[command(
+        after_help = "Example: prdo export tensorboard runs/demo && tensorboard --logdir runs/demo/tensorboard"
+    )]
     Tensorboard {
         #[command(flatten)]
         place: Place,

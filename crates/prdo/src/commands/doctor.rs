@@ -65,7 +65,11 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
         temporary(),
     ];
     findings.extend(data(&args.data));
-    if args.json { print_json(&findings) } else { print(&findings) }
+    if args.json {
+        print_json(&findings)
+    } else {
+        print(&findings)
+    }
     match findings.iter().filter(|f| f.state == State::Bad).count() {
         0 => Ok(()),
         1 => Err(Failure::Work("one thing does not work".into())),
@@ -92,18 +96,21 @@ fn print(findings: &[Finding]) {
 }
 
 fn print_json(findings: &[Finding]) {
-    let one = |f: &Finding| json!({ "name": f.name, "state": f.state.word(), "what": f.what, "next": f.next });
+    let one =
+        |f: &Finding| json!({ "name": f.name, "state": f.state.word(), "what": f.what, "next": f.next });
     let build: serde_json::Map<String, serde_json::Value> =
         version::facts().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
     let ready = findings.iter().all(|f| f.state != State::Bad);
     let checks: Vec<_> = findings.iter().map(one).collect();
-    say(&json!({ "ready": ready, "version": env!("CARGO_PKG_VERSION"), "build": build, "checks": checks }).to_string());
+    say(&json!({ "ready": ready, "version": env!("CARGO_PKG_VERSION"), "build": build, "checks": checks })
+        .to_string());
 }
 
 fn processor() -> Finding {
     let level = Level::best();
     if level == Level::PORTABLE {
-        let next = "networks train several times slower than with AVX2 or AVX-512; linear models hardly notice";
+        let next =
+            "networks train several times slower than with AVX2 or AVX-512; linear models hardly notice";
         return note("processor", "no vector instructions that prdo knows", next);
     }
     good("processor", format!("{} kernels", level.name()))
@@ -133,7 +140,11 @@ fn memory() -> Finding {
             note("memory", format!("{free:.1} of {total:.1} GiB free"), next)
         }
         Some((free, total)) => good("memory", format!("{free:.1} of {total:.1} GiB free")),
-        None => note("memory", "this system does not say", "`prdo run` prints what a network needs before it starts"),
+        None => note(
+            "memory",
+            "this system does not say",
+            "`prdo run` prints what a network needs before it starts",
+        ),
     }
 }
 
@@ -155,13 +166,18 @@ fn randomness() -> Finding {
 fn tcp() -> Finding {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)) {
         Ok(_) => good("loopback", "pages for `--watch` and `prdo watch` can be served"),
-        Err(error) => note("loopback", error.to_string(), "`--watch` and `prdo watch` need a port on 127.0.0.1"),
+        Err(error) => {
+            note("loopback", error.to_string(), "`--watch` and `prdo watch` need a port on 127.0.0.1")
+        }
     }
 }
 
 fn udp() -> Finding {
     match UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)) {
-        Ok(_) => good("network", "UDP ports can be opened; `prdo node check` looks whether members reach each other"),
+        Ok(_) => good(
+            "network",
+            "UDP ports can be opened; `prdo node check` looks whether members reach each other",
+        ),
         Err(error) => note("network", error.to_string(), "`prdo node` needs a UDP port; simulations do not"),
     }
 }
@@ -180,11 +196,14 @@ fn open_files() -> Finding {
 fn disk(name: &'static str, folder: &Path) -> Finding {
     let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
     let shown = shown.display();
-    match tempfile::tempfile_in(folder).and_then(|mut file| std::io::Write::write_all(&mut file, &[0; 4096])) {
+    match tempfile::tempfile_in(folder).and_then(|mut file| std::io::Write::write_all(&mut file, &[0; 4096]))
+    {
         Ok(()) => good(name, format!("{shown} can be written")),
-        Err(error) => {
-            bad(name, format!("{shown}: {error}"), "results go to runs/ in this folder: change it, or give --out")
-        }
+        Err(error) => bad(
+            name,
+            format!("{shown}: {error}"),
+            "results go to runs/ in this folder: change it, or give --out",
+        ),
     }
 }
 
@@ -199,9 +218,11 @@ fn data(folder: &Path) -> Vec<Finding> {
         let missing: Vec<&str> = files.iter().copied().filter(|file| !place.join(file).is_file()).collect();
         match missing.len() {
             0 => good("data", format!("{name} in {}", place.display())),
-            all if all == files.len() => {
-                note("data", format!("no {name} in {}", folder.display()), &format!("prdo data get {name} (only its examples need it)"))
-            }
+            all if all == files.len() => note(
+                "data",
+                format!("no {name} in {}", folder.display()),
+                &format!("prdo data get {name} (only its examples need it)"),
+            ),
             _ => note(
                 "data",
                 format!("{name} in {} lacks {}", place.display(), missing.join(", ")),

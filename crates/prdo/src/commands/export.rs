@@ -4,9 +4,7 @@ use super::Failure;
 use crate::cli::export::{Export, Place};
 use crate::progress::say;
 use prdo::config::Document;
-use prdo::export::{
-    EVENTS_FILE, Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx,
-};
+use prdo::export::{EVENTS_FILE, Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx};
 use prdo::output::{NetworkFile, parse_rows, read_models, write_atomically};
 use prdo::simulator::Row;
 use serde_json::Value as Json;
@@ -41,10 +39,12 @@ impl Place {
     fn free(&self, target: PathBuf) -> Result<PathBuf, Failure> {
         let shown = target.display();
         match target.symlink_metadata() {
-            Ok(found) if found.is_dir() => Err(Failure::Input(format!("--out {shown} is a folder: name a file in it"))),
-            Ok(_) if !self.overwrite => {
-                Err(Failure::Input(format!("{shown} is there already: choose another --out, or add --overwrite")))
+            Ok(found) if found.is_dir() => {
+                Err(Failure::Input(format!("--out {shown} is a folder: name a file in it")))
             }
+            Ok(_) if !self.overwrite => Err(Failure::Input(format!(
+                "{shown} is there already: choose another --out, or add --overwrite"
+            ))),
             _ => Ok(target),
         }
     }
@@ -90,21 +90,25 @@ fn onnx(folder: &Path, node: Option<usize>) -> Result<Vec<u8>, Failure> {
     let summary: Json = serde_json::from_slice(&read(folder, "summary.json")?)
         .map_err(|e| Failure::Input(format!("{}: {e}", folder.join("summary.json").display())))?;
     let about = about(&document, &summary, node);
-    let refuse = |error: String| {
-        Failure::Input(format!("{}: {error}", folder.join("model.safetensors").display()))
-    };
+    let refuse =
+        |error: String| Failure::Input(format!("{}: {error}", folder.join("model.safetensors").display()));
     if let Some(network) = NetworkFile::read(&bytes).map_err(|e| refuse(e.to_string()))? {
         let parameters = network.model(node).map_err(|e| refuse(e.to_string()))?;
-        let single = |path| document.floats(path).map(|list| list.iter().map(|v| *v as f32).collect::<Vec<_>>());
+        let single =
+            |path| document.floats(path).map(|list| list.iter().map(|v| *v as f32).collect::<Vec<_>>());
         let constants = single("data.mean").zip(single("data.deviation"));
         let constants = constants.as_ref().map(|(mean, deviation)| (&mean[..], &deviation[..]));
-        return network_to_onnx(&network.spec, constants, &parameters, &about).map_err(|e| refuse(e.to_string()));
+        return network_to_onnx(&network.spec, constants, &parameters, &about)
+            .map_err(|e| refuse(e.to_string()));
     }
     let (average, nodes) = read_models(&bytes).map_err(|e| refuse(e.to_string()))?;
     let parameters = match node {
         None => &average,
         Some(i) => nodes.get(i).ok_or_else(|| {
-            Failure::Input(format!("--node {i} is not allowed: it must be from 0 to {}", nodes.len().saturating_sub(1)))
+            Failure::Input(format!(
+                "--node {i} is not allowed: it must be from 0 to {}",
+                nodes.len().saturating_sub(1)
+            ))
         })?,
     };
     let linear = linear(&document, &summary, parameters.len())?;

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn files_have_their_marks_and_their_footer() {
-        let file = to_parquet(&[("a", Column::Integers(vec![1, 2])), ("b", Column::Numbers(vec![None; 2]))], "t");
+        let file =
+            to_parquet(&[("a", Column::Integers(vec![1, 2])), ("b", Column::Numbers(vec![None; 2]))], "t");
         let footer = u32::from_le_bytes(file[file.len() - 8..file.len() - 4].try_into().unwrap()) as usize;
         assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1") && footer < file.len() - 12);
         assert!(to_parquet(&[], "t").ends_with(b"PAR1"));

@@ -38,6 +38,18 @@ impl<F: Feature> Network<F> {
         points * self.engine.bytes() + 12 * self.engine.coordinates()
     }
 
+    /// One score a class of each record, in order: what the softmax is taken of.
+    pub fn scores(&self, x: &[f64], data: &Table<F>) -> Vec<Vec<f32>> {
+        let at = self.engine.at(&[x]);
+        let mut runner = at.runner();
+        let mut scores = Vec::with_capacity(data.len());
+        each_group(Records::Run(0, data.len()), |group| {
+            runner.look(data, group);
+            scores.extend((0..group.len()).map(|which| runner.scores(which).to_vec()));
+        });
+        scores
+    }
+
     /// Losses of `records`, a few at a time, and how many are right.
     fn look(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> (f64, u64) {
         let at = self.engine.at(&[x]);

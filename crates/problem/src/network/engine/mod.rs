@@ -170,6 +170,13 @@ impl<'a> Runner<'a> {
         (&self.losses, self.right)
     }
 
+    /// The scores of one of the records that were looked at last, before the softmax.
+    pub fn scores(&mut self, which: usize) -> &[f32] {
+        let Some(last) = self.engine.plan.steps.last() else { return &[] };
+        let memory = self.passes[0].record_mut(which);
+        &memory[last.output.range()][..self.engine.classes]
+    }
+
     fn forward<F: Feature>(&mut self, point: usize, data: &Table<F>, records: &[u32]) {
         let plan = &self.engine.plan;
         let pass = &mut self.passes[point];
