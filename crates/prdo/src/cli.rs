@@ -86,6 +86,11 @@ pub enum Command {
         /// The run's folder.
         folder: PathBuf,
     },
+    /// What a trained model says about new records.
+    #[command(after_help = "Example: prdo predict results new-patients.csv --out predictions.csv\n\
+        The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there, the\n\
+        share that is right is said.")]
+    Predict(PredictArgs),
     /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo export onnx runs/cnn")]
     Export(export::Export),
@@ -246,6 +251,29 @@ pub enum TableNoise {
     Accountant,
     /// 2.464143, 1.807607 and 1.480246 for ε = 4, 6, 8 over 9500 rounds.
     Paper,
+}
+
+/// `prdo predict`.
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// The folder of a finished run, or of a member's node.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The records: any format that runs read.
+    #[arg(value_name = "DATA")]
+    pub data: PathBuf,
+    /// The column of labels, if it is another than in training.
+    #[arg(long, value_name = "COLUMN")]
+    pub label: Option<String>,
+    /// A node's own model instead of the average; nodes are counted from 0.
+    #[arg(long, value_name = "I")]
+    pub node: Option<usize>,
+    /// A CSV file for the predictions; default: stdout.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there.
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 /// `prdo example`.

@@ -63,6 +63,7 @@ pub mod node;
 pub mod output;
 pub mod plan;
 pub mod plot;
+pub mod predict;
 pub mod report;
 pub mod run;
 

@@ -128,3 +128,89 @@ fn the_version_is_short_or_says_how_it_was_built() {
         assert!(long.contains(fact), "{fact}: {long}");
     }
 }
+
+const PEOPLE: &str = r#"name = "people"
+rounds = 60
+[graph]
+kind = "complete"
+[data]
+source = "file"
+path = "people.csv"
+label = "outcome"
+node = "clinic"
+[model]
+kind = "logistic"
+[method]
+name = "ed"
+step_size = 0.5
+"#;
+
+/// Two classes that a line tells apart, at three clinics.
+fn people() -> String {
+    let mut text = String::from("clinic,age,outcome,weight\n");
+    for k in 0..90 {
+        let (age, weight) = (f64::from(k % 10) / 5.0 - 0.9, f64::from(k % 7) / 3.0 - 1.0);
+        let outcome = if age + 0.5 * weight > 0.05 { "ill" } else { "well, \"really\"" };
+        text += &format!(
+            "{},{age},\"{}\",{weight}\n",
+            ["a", "b", "c"][k as usize % 3],
+            outcome.replace('"', "\"\"")
+        );
+    }
+    text
+}
+
+#[test]
+fn a_model_predicts_new_records_by_the_names_of_their_columns() {
+    let desk = Desk::new();
+    desk.write("people.csv", people());
+    desk.write("run.toml", PEOPLE);
+    desk.prdo("run run.toml --out out").done();
+    // Other columns, in another order, without labels.
+    desk.write("new.csv", "weight,town,age\n0.9,x,0.8\n-0.9,y,-0.8\n");
+    let answer = desk.prdo("predict out new.csv").done();
+    let lines: Vec<&str> = answer.stdout.lines().collect();
+    assert_eq!(lines[0], "prediction,p_ill,\"p_well, \"\"really\"\"\"");
+    assert!(
+        lines[1].starts_with("ill,0.") && lines[2].starts_with("\"well, \"\"really\"\"\",0."),
+        "{lines:?}"
+    );
+    let sum: f64 = lines[1].split(',').skip(1).map(|p| p.parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 2e-6);
+    assert!(!answer.stderr.contains('%'), "{}", answer.stderr);
+
+    let said = desk.prdo("predict out people.csv --out predictions.csv").done();
+    assert_eq!(desk.read("predictions.csv").lines().count(), 91);
+    assert!(said.stderr.contains("% of these records' labels"), "{}", said.stderr);
+    let share: f64 = said.stderr.split(" %").next().unwrap().parse().unwrap();
+    assert!(share > 90.0, "{share}");
+    desk.prdo("predict out new.csv --node 2").done();
+
+    refused(&desk, "predict out people.csv --out predictions.csv", &["is there already"]);
+    refused(&desk, "predict out new.csv --node 3", &["node 3", "from 0 to 2"]);
+    refused(&desk, "predict nowhere new.csv", &["nowhere", "finished run"]);
+    desk.write("short.csv", "age\n1\n");
+    refused(&desk, "predict out short.csv", &["short.csv", "\"weight\""]);
+    desk.write("small.toml", SMALL);
+    desk.prdo("run small.toml --out small").done();
+    desk.write("wide.libsvm", "1 1:0.5 2:0.5 3:0.5\n");
+    desk.prdo("predict small wide.libsvm").done();
+    desk.write("wide.csv", "a,b\n1,2\n");
+    refused(&desk, "predict small wide.csv", &["has 2 features", "trained on 3"]);
+}
+
+#[test]
+fn a_network_predicts_what_its_accuracy_says() {
+    let desk = Desk::new();
+    desk.write(
+        "net.toml",
+        NETWORK.replace("rounds = 2", "rounds = 30").replace("step_size = 0.1", "step_size = 0.5"),
+    );
+    desk.prdo("run net.toml --out out").done();
+    desk.prdo("data split digits --nodes 1 --out shares").done();
+    let said = desk.prdo("predict out shares/node-0.npz --out all.csv").done();
+    let share: f64 = said.stderr.split(" %").next().unwrap().parse().unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&desk.read("out/summary.json")).unwrap();
+    let held_out = 100.0 * summary["test_accuracy"].as_f64().unwrap();
+    assert!((share - held_out).abs() < 10.0 && share > 20.0, "{share} {held_out}");
+}

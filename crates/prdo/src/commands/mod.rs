@@ -11,6 +11,7 @@ mod export;
 mod graph;
 mod node;
 mod plan;
+mod predict;
 mod privacy;
 mod report;
 mod reproduce;
@@ -79,6 +80,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),
+        Command::Predict(args) => predict::run(&args),
         Command::Export(what) => export::run(&what),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => shell::completions(shell),

@@ -6,6 +6,7 @@ use crate::cli::RunArgs;
 use crate::progress::{say, tell};
 use prdo::config::{Built, Document, NetworkFacts, build, resolved};
 use prdo::output::{Folder, parse_rows, write_models, write_network};
+use prdo::predict::facts_to_json;
 use prdo::report::{describe, measured_note};
 use prdo::simulator::{End, Row, train};
 use serde_json::{Value as Json, json};
@@ -254,7 +255,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "gradient_evaluations": last.map(|r| r.gradient_evaluations),
         "non_finite_records": training.non_finite(),
         "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
-        "class_names": built.class_names,
+        "class_names": built.facts.class_names,
+        "facts": facts_to_json(&built.facts),
         "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
         "seconds": elapsed.as_secs_f64(),
     })

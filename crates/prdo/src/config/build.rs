@@ -10,6 +10,7 @@ use super::records::{Holdings, Kept, holdings, kept_holdings, nodes_of_file};
 use crate::run::{Prepared, Run};
 use prdo_accounting::History;
 use prdo_algorithm::{Method, Settings};
+use prdo_peer::agreement::Facts;
 use prdo_privacy::{Sampling, Start, Statement};
 use prdo_problem::data::{Feature, Table};
 use prdo_problem::network::{Network, Spec};
@@ -38,8 +39,8 @@ pub struct Built {
     pub model: String,
     /// How many held-out records there are.
     pub test_records: usize,
-    /// The classes' names, where labels are names.
-    pub class_names: Option<Vec<String>>,
+    /// What is public about the records: their shape and what things are called.
+    pub facts: Facts,
     /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
     /// The accuracy on the records set aside for tuning.
@@ -212,7 +213,7 @@ fn finish<F: Feature>(
         data: title,
         model: kind.to_owned(),
         test_records,
-        class_names: facts.class_names,
+        facts,
         class_counts,
         validation,
         warnings,

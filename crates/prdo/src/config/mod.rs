@@ -19,7 +19,7 @@ mod terms;
 
 pub use build::{Built, NetworkFacts, Validation, build};
 pub use document::Document;
-pub use model::{BoxedModel, Form, PlannedModel, model_kind};
+pub use model::{BoxedModel, Form, PlannedModel, model_kind, network_of, plan_model};
 pub use network::{Wiring, wiring};
 pub use outline::{Outline, outline};
 pub use place::{ConfigError, Place};

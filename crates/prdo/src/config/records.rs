@@ -284,6 +284,7 @@ fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Re
         features: document.texts("data.features"),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
+        unlabelled: false,
     };
     data::load(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
         e.place = e.place.or_else(|| document.place(field).cloned());

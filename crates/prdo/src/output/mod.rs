@@ -10,5 +10,5 @@ mod network;
 
 pub use folder::{Folder, FolderError, write_atomically, write_privately};
 pub use metrics::{MetricsFile, format_moments, format_row, header, moments_header, parse_rows};
-pub use model::{read_models, write_model, write_models};
+pub use model::{read_models, read_node_model, write_model, write_models};
 pub use network::{NetworkFile, NetworkFileError, read_network, write_network};

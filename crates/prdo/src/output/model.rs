@@ -28,16 +28,24 @@ pub fn write_model(model: &[f64]) -> Result<Vec<u8>, safetensors::SafeTensorErro
     serialize([("model", view)], Some(about))
 }
 
+/// The model in the file of one node.
+///
+/// # Errors
+/// When it is not such a file.
+pub fn read_node_model(bytes: &[u8]) -> Result<Vec<f64>, safetensors::SafeTensorError> {
+    Ok(floats(SafeTensors::deserialize(bytes)?.tensor("model")?.data()))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f64> {
+    bytes.as_chunks().0.iter().map(|number| f64::from_le_bytes(*number)).collect()
+}
+
 /// x̄ and each node's model from the file's bytes.
 ///
 /// # Errors
 /// When it is not such a file.
 pub fn read_models(bytes: &[u8]) -> Result<(Vec<f64>, Vec<Vec<f64>>), safetensors::SafeTensorError> {
     let file = SafeTensors::deserialize(bytes)?;
-    let floats = |bytes: &[u8]| -> Vec<f64> {
-        let eight = |c: &[u8]| f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]);
-        bytes.chunks_exact(8).map(eight).collect()
-    };
     let average = floats(file.tensor("average")?.data());
     let nodes = floats(file.tensor("nodes")?.data());
     let rows = nodes.chunks(average.len().max(1)).map(<[f64]>::to_vec).collect();
@@ -54,6 +62,7 @@ mod tests {
             (vec![0.5, 0.1 + 0.2], [&[1.0, -0.0], &[0.0, 1e-300]]);
         let (a, n) = read_models(&write_models(&average, &nodes).unwrap()).unwrap();
         assert_eq!((a, n), (average, nodes.map(<[f64]>::to_vec).to_vec()));
-        assert!(read_models(b"nonsense").is_err());
+        assert!(read_models(b"nonsense").is_err() && read_node_model(b"nonsense").is_err());
+        assert_eq!(read_node_model(&write_model(&[0.1, -0.0]).unwrap()).unwrap(), [0.1, -0.0]);
     }
 }

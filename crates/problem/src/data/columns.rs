@@ -8,7 +8,8 @@ use super::{DataError, Options, Place};
 /// Which column is what, by position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Roles {
-    pub(super) label: usize,
+    /// None where labels may be missing, and are.
+    pub(super) label: Option<usize>,
     pub(super) node: Option<usize>,
     pub(super) features: Vec<usize>,
 }
@@ -18,20 +19,22 @@ impl Roles {
     pub(super) fn of(file: &str, names: &[String], options: &Options) -> Result<Self, DataError> {
         refuse_duplicates(file, names, "occurs more than once in the header")?;
         let label = match &options.label {
-            Some(name) => find(file, names, name)?,
-            None => position(names, "label").or_else(|| position(names, "y")).ok_or_else(|| {
-                let wanted = "\"label\" or \"y\" (or name the label column)".to_owned();
-                DataError::MissingColumn { file: file.to_owned(), wanted, found: listed(names) }
-            })?,
+            Some(name) if options.unlabelled => position(names, name),
+            Some(name) => Some(find(file, names, name)?),
+            None => position(names, "label").or_else(|| position(names, "y")),
         };
+        if label.is_none() && !options.unlabelled {
+            let wanted = "\"label\" or \"y\" (or name the label column)".to_owned();
+            return Err(DataError::MissingColumn { file: file.to_owned(), wanted, found: listed(names) });
+        }
         let node = match &options.node {
             Some(name) => Some(find(file, names, name)?),
-            None => position(names, "node").filter(|node| *node != label),
+            None => position(names, "node").filter(|node| Some(*node) != label),
         };
-        if node == Some(label) {
+        if let (Some(label), true) = (label, node.is_some() && node == label) {
             return Err(column(file, &names[label], "cannot be both label and node"));
         }
-        let taken = |c: usize| c == label || node == Some(c);
+        let taken = |c: usize| label == Some(c) || node == Some(c);
         let features = match &options.features {
             None => (0..names.len()).filter(|c| !taken(*c)).collect(),
             Some(chosen) => {
@@ -49,7 +52,7 @@ impl Roles {
             return Err(DataError::NoFeatures { file: file.to_owned(), found: listed(names) });
         }
         for &c in &self.features {
-            if c == self.label || self.node == Some(c) {
+            if self.label == Some(c) || self.node == Some(c) {
                 return Err(column(file, &names[c], "cannot be a feature: it is the label or node column"));
             }
             if names[c].is_empty() {
@@ -183,6 +186,11 @@ impl LabelColumn {
         Ok(())
     }
 
+    /// The label of a record that has none.
+    pub(super) fn push_none(&mut self) {
+        self.numbers.push(0.0);
+    }
+
     /// The labels, and the class names where labels are names.
     pub(super) fn finish(self) -> (Vec<f64>, Option<Vec<String>>) {
         if self.names.codes.is_empty() {
@@ -246,7 +254,11 @@ mod tests {
     fn roles_by_default_and_by_choice() {
         let columns = names(&["a", "y", "node", "label"]);
         let roles = Roles::of("f", &columns, &Options::default()).unwrap();
-        assert_eq!(roles, Roles { label: 3, node: Some(2), features: vec![0, 1] });
+        assert_eq!(roles, Roles { label: Some(3), node: Some(2), features: vec![0, 1] });
+        let unlabelled = Options { unlabelled: true, ..Options::default() };
+        let bare = Roles::of("f", &names(&["a", "b"]), &unlabelled).unwrap();
+        assert_eq!(bare, Roles { label: None, node: None, features: vec![0, 1] });
+        assert_eq!(Roles::of("f", &columns, &unlabelled).unwrap(), roles);
         let options = Options {
             label: Some("a".to_owned()),
             node: Some("y".to_owned()),
@@ -255,7 +267,7 @@ mod tests {
         };
         assert_eq!(
             Roles::of("f", &columns, &options).unwrap(),
-            Roles { label: 0, node: Some(1), features: vec![3, 2] }
+            Roles { label: Some(0), node: Some(1), features: vec![3, 2] }
         );
     }
 

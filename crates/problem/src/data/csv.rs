@@ -78,8 +78,13 @@ impl<'a> Records<'a> {
             let (text, cell) = field(c)?;
             self.features.push(cell.number(text)?);
         }
-        let (text, cell) = field(self.roles.label)?;
-        self.labels.push_text(text, cell)?;
+        match self.roles.label {
+            Some(label) => {
+                let (text, cell) = field(label)?;
+                self.labels.push_text(text, cell)?;
+            }
+            None => self.labels.push_none(),
+        }
         if let Some(node) = self.roles.node {
             let (text, cell) = field(node)?;
             self.nodes.push(text, cell)?;
@@ -98,7 +103,14 @@ impl<'a> Records<'a> {
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
-        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names), image: None })
+        Ok(Dataset {
+            table,
+            node,
+            class_names,
+            feature_names: Some(feature_names),
+            image: None,
+            labelled: self.roles.label.is_some(),
+        })
     }
 }
 

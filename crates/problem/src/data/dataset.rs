@@ -41,6 +41,8 @@ pub struct Dataset<F: Feature = f64> {
     pub feature_names: Option<Vec<String>>,
     /// The shape of a record, where records are images.
     pub image: Option<ImageShape>,
+    /// Whether the data has labels; without, all are 0.
+    pub labelled: bool,
 }
 
 impl<F: Feature> Dataset<F> {
@@ -55,6 +57,7 @@ impl<F: Feature> Dataset<F> {
             class_names: self.class_names.clone(),
             feature_names: self.feature_names.clone(),
             image: self.image,
+            labelled: self.labelled,
         }
     }
 
@@ -79,6 +82,7 @@ impl<F: Feature> Dataset<F> {
             class_names: self.class_names,
             feature_names: self.feature_names,
             image: self.image,
+            labelled: self.labelled,
         }
     }
 }
@@ -86,7 +90,7 @@ impl<F: Feature> Dataset<F> {
 /// A table that nobody has named anything in.
 impl<F: Feature> From<Table<F>> for Dataset<F> {
     fn from(table: Table<F>) -> Self {
-        Self { table, node: None, class_names: None, feature_names: None, image: None }
+        Self { table, node: None, class_names: None, feature_names: None, image: None, labelled: true }
     }
 }
 

@@ -131,6 +131,8 @@ pub struct Options {
     pub width: Option<usize>,
     /// Which part of a folder of images to read: `train` (the default), or `t10k` (IDX) or `test` (CIFAR-10).
     pub prefix: Option<String>,
+    /// Labels may be missing from CSV, Parquet and NPZ data: then every label is 0.
+    pub unlabelled: bool,
 }
 
 impl Options {

@@ -55,7 +55,8 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
         Some(name) => Some(name.as_str()),
         None => has("node").then_some("node"),
     };
-    for wanted in ["x", label].into_iter().chain(node) {
+    let labelled = has(label) || !options.unlabelled;
+    for wanted in ["x"].into_iter().chain(labelled.then_some(label)).chain(node) {
         if !has(wanted) {
             let (wanted, found) = (quoted(wanted), listed(&names));
             return Err(DataError::MissingColumn { file: file.to_owned(), wanted, found });
@@ -64,16 +65,22 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
 
     let x = npy::content(Name { file, array: "x" }, entry(file, &mut archive, "x")?)?;
     let mut load = |array: &str| npy::array(Name { file, array }, entry(file, &mut archive, array)?);
+    let mut labels = |records: usize| match labelled {
+        true => load(label),
+        false => Ok(Array { shape: vec![records], values: vec![0.0; records] }),
+    };
     match x {
         Content::Numbers(x) => {
-            let table = numbers(file, label, x, load(label)?)?;
-            Ok(Loaded::Numbers(named(file, table, node, &mut load, options)?))
+            let records = x.shape.first().copied().unwrap_or(0);
+            let table = numbers(file, label, x, labels(records)?)?;
+            Ok(Loaded::Numbers(Dataset { labelled, ..named(file, table, node, &mut load, options)? }))
         }
         Content::Images(x) => {
             let image = x.image;
-            let table = images(file, label, x, load(label)?)?;
+            let records = x.records;
+            let table = images(file, label, x, labels(records)?)?;
             let data = named(file, table, node, &mut load, options)?;
-            Ok(Loaded::Images(Dataset { image: Some(image), ..data }))
+            Ok(Loaded::Images(Dataset { image: Some(image), labelled, ..data }))
         }
     }
 }

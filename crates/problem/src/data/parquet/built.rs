@@ -86,11 +86,14 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
 
         // Labels first: only when as many records are there as promised is there memory for all features.
         let mut labels = LabelColumn::default();
-        self.each(roles.label, |value, cell| match value {
-            Value::Text(text) => labels.push_text(text.trim(), cell),
-            Value::Number(number) => labels.push_number(number, cell),
-            Value::Integer(integer) => labels.push_number(integer as f64, cell),
-        })?;
+        match roles.label {
+            Some(column) => self.each(column, |value, cell| match value {
+                Value::Text(text) => labels.push_text(text.trim(), cell),
+                Value::Number(number) => labels.push_number(number, cell),
+                Value::Integer(integer) => labels.push_number(integer as f64, cell),
+            })?,
+            None => (0..self.records).for_each(|_| labels.push_none()),
+        }
         let node = match roles.node {
             Some(column) => Some(self.nodes(column, &names[column])?),
             None => None,
@@ -111,7 +114,14 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         let (labels, class_names) = labels.finish();
         let feature_names = roles.features.iter().map(|c| names[*c].clone()).collect();
         let table = Table::new(width, features, labels)?;
-        Ok(Dataset { table, node, class_names, feature_names: Some(feature_names), image: None })
+        Ok(Dataset {
+            table,
+            node,
+            class_names,
+            feature_names: Some(feature_names),
+            image: None,
+            labelled: roles.label.is_some(),
+        })
     }
 
     fn nodes(&self, column: usize, name: &str) -> Result<Vec<u32>, DataError> {

@@ -133,7 +133,7 @@ fn deal(key: &Key, built: &Built) -> Deal {
         setting: key.group.setting,
         data: built.data.clone(),
         counts: built.class_counts.clone().unwrap_or_default(),
-        names: built.class_names.clone().unwrap_or_default(),
+        names: built.facts.class_names.clone().unwrap_or_default(),
     }
 }
 

@@ -1,0 +1,282 @@
+//! Predictions of a trained model: the folder of a run, or of a member's node, and new records.
+
+use crate::config::layers::is_network;
+use crate::config::{ConfigError, Document, Form, PlannedModel, agreed, network_of, plan_model};
+use crate::node::prepare::AGREEMENT;
+use crate::output::{NetworkFile, read_models, read_node_model};
+use prdo_peer::agreement::{Agreement, Facts};
+use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+/// Why nothing can be predicted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PredictError {
+    /// A folder that holds no trained model.
+    #[error(
+        "{folder}: {problem}; predictions need the folder of a finished run, or of a member's finished node"
+    )]
+    Folder {
+        /// Which.
+        folder: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Settings that make no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A model that gives no classes.
+    #[error("a {kind} model predicts no class: logistic, softmax and networks do")]
+    Kind {
+        /// Its kind.
+        kind: String,
+    },
+    /// A node that is not there.
+    #[error("node {node} is not allowed: it must be from 0 to {last}")]
+    Node {
+        /// Which.
+        node: usize,
+        /// The last one.
+        last: usize,
+    },
+    /// Records that cannot be read.
+    #[error("{0}")]
+    Data(#[from] DataError),
+    /// Records of another shape.
+    #[error("{file} has {found} features, the model was trained on {expected}")]
+    Width {
+        /// The file.
+        file: String,
+        /// Features of its records.
+        found: usize,
+        /// Features that the model reads.
+        expected: usize,
+    },
+}
+
+/// A trained model and what its records look like.
+pub struct Predictor {
+    facts: Facts,
+    model: PlannedModel,
+    label: Option<String>,
+    parameters: Vec<f64>,
+}
+
+/// What a model says about records, in their order.
+pub struct Predictions {
+    /// The classes' names.
+    pub classes: Vec<String>,
+    /// Each record's probabilities, one a class.
+    pub probabilities: Vec<Vec<f64>>,
+    /// The share that is right, where the records have labels.
+    pub accuracy: Option<f64>,
+}
+
+impl Predictions {
+    /// The most probable class of each record.
+    pub fn classes_of_records(&self) -> impl Iterator<Item = usize> + '_ {
+        self.probabilities.iter().map(|p| best(p))
+    }
+}
+
+fn best(values: &[f64]) -> usize {
+    let most = values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+    most.map_or(0, |(class, _)| class)
+}
+
+/// What a run's summary keeps so that its model can be used on new records.
+pub fn facts_to_json(facts: &Facts) -> Json {
+    json!({
+        "features": facts.features,
+        "classes": facts.classes,
+        "class_names": facts.class_names,
+        "feature_names": facts.feature_names,
+        "image": facts.image,
+    })
+}
+
+fn facts_from_json(json: &Json) -> Option<Facts> {
+    let names = |key: &str| {
+        let list = json[key].as_array()?;
+        list.iter().map(|name| name.as_str().map(String::from)).collect::<Option<Vec<_>>>()
+    };
+    let side = |k: usize| json["image"][k].as_u64();
+    Some(Facts {
+        features: json["features"].as_u64()?,
+        classes: json["classes"].as_u64(),
+        class_names: names("class_names"),
+        feature_names: names("feature_names"),
+        image: side(0).zip(side(1)).zip(side(2)).map(|((c, h), w)| [c, h, w]),
+    })
+}
+
+impl Predictor {
+    /// The model in a folder; of a run the average, or one node's own.
+    ///
+    /// # Errors
+    /// A folder without a trained model, or with a damaged one.
+    pub fn open(folder: &Path, node: Option<usize>) -> Result<Self, PredictError> {
+        if folder.join(AGREEMENT).is_file() { Self::of_member(folder) } else { Self::of_run(folder, node) }
+    }
+
+    fn of_run(folder: &Path, node: Option<usize>) -> Result<Self, PredictError> {
+        let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
+        let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
+        let summary = read("summary.json")?;
+        let summary: Json =
+            serde_json::from_slice(&summary).map_err(|e| broken(format!("summary.json is damaged: {e}")))?;
+        let facts = facts_from_json(&summary["facts"]);
+        let facts = facts.ok_or_else(|| broken("summary.json does not describe the records".into()))?;
+        let document = Document::read(&folder.join("run.toml"))?;
+        let bytes = read("model.safetensors")?;
+        let kind = document.text("model.kind").unwrap_or_default();
+        // Whether images were scaled is resolved: then their constants are in the run file.
+        let model = plan_model(&document, &kind, &facts, false)?;
+        let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
+        let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
+            Some(network) => network.model(node).map_err(|e| damaged(e.to_string()))?,
+            None => {
+                let (average, nodes) = read_models(&bytes).map_err(|e| damaged(e.to_string()))?;
+                match node {
+                    None => average,
+                    Some(node) => {
+                        let last = nodes.len().saturating_sub(1);
+                        nodes.into_iter().nth(node).ok_or(PredictError::Node { node, last })?
+                    }
+                }
+            }
+        };
+        let label = document.text("data.label");
+        Self::checked(facts, model, &kind, label, parameters, &broken)
+    }
+
+    fn of_member(folder: &Path) -> Result<Self, PredictError> {
+        let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
+        let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
+        let text = String::from_utf8(read(AGREEMENT)?).map_err(|e| broken(format!("{AGREEMENT}: {e}")))?;
+        let agreement = Agreement::parse(&text).map_err(|e| broken(format!("{AGREEMENT}: {e}")))?;
+        let (_, planned) = agreed(&agreement)?;
+        let bytes = read("model.safetensors")?;
+        let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
+        let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
+            Some(network) => network.model(None).map_err(|e| damaged(e.to_string()))?,
+            None => read_node_model(&bytes).map_err(|e| damaged(e.to_string()))?,
+        };
+        let (facts, kind) = (agreement.terms().facts.clone(), planned.model.kind.clone());
+        Self::checked(facts, planned.model, &kind, None, parameters, &broken)
+    }
+
+    fn checked(
+        facts: Facts,
+        model: PlannedModel,
+        kind: &str,
+        label: Option<String>,
+        parameters: Vec<f64>,
+        broken: &dyn Fn(String) -> PredictError,
+    ) -> Result<Self, PredictError> {
+        if !(is_network(kind) || ["logistic", "softmax"].contains(&kind)) {
+            return Err(PredictError::Kind { kind: kind.to_string() });
+        }
+        if parameters.len() != model.dimension {
+            let (found, expected) = (parameters.len(), model.dimension);
+            return Err(broken(format!("the model has {found} parameters, its settings mean {expected}")));
+        }
+        Ok(Self { facts, model, label, parameters })
+    }
+
+    /// Predicts the records of a file. `label` names the column of labels, which may be missing.
+    ///
+    /// # Errors
+    /// Records that cannot be read or are not of the model's shape; labels that are none of its classes.
+    pub fn predict(&self, path: &Path, label: Option<&str>) -> Result<Predictions, PredictError> {
+        let format = Format::of(path)?;
+        let columns = matches!(format, Format::Csv | Format::Parquet);
+        let options = Options {
+            format: Some(format),
+            label: label.map(String::from).or(self.label.clone()).filter(|_| columns || label.is_some()),
+            features: self.facts.feature_names.clone().filter(|_| columns),
+            width: (format == Format::LibSvm).then_some(self.facts.features as usize),
+            prefix: data::test_part(path).map(String::from),
+            unlabelled: true,
+            ..Options::default()
+        };
+        let file = path.display().to_string();
+        match (data::load(path, &options)?, &self.model.form) {
+            (Loaded::Images(images), Form::Network { spec, constants }) => {
+                let network = network_of::<u8>(spec, constants.as_ref());
+                self.answer(&file, images, |table| wide(&network.scores(&self.parameters, table)))
+            }
+            (loaded, form) => {
+                let scores = |table: &Table| self.scores(form, table);
+                self.answer(&file, loaded.into_numbers(&file)?, scores)
+            }
+        }
+    }
+
+    fn scores(&self, form: &Form, table: &Table) -> Vec<Vec<f64>> {
+        if let Form::Network { spec, constants } = form {
+            let network = network_of::<f64>(spec, constants.as_ref());
+            return wide(&network.scores(&self.parameters, table));
+        }
+        let classes =
+            if matches!(form, Form::Logistic(_)) { 1 } else { self.facts.classes.unwrap_or(2) as usize };
+        let stride = self.parameters.len() / classes.max(1);
+        let product = |w: &[f64], row: &[f64]| {
+            let constant = if w.len() > row.len() { w[row.len()] } else { 0.0 };
+            w.iter().zip(row).map(|(w, a)| w * a).sum::<f64>() + constant
+        };
+        let of_row = |row: &[f64]| -> Vec<f64> {
+            let scores = self.parameters.chunks(stride.max(1)).map(|w| product(w, row));
+            // Of two classes only the second has a score; the first one's is 0.
+            (classes == 1).then_some(0.0).into_iter().chain(scores).collect()
+        };
+        (0..table.len()).into_par_iter().map(|r| of_row(table.row(r))).collect()
+    }
+
+    fn answer<F: Feature>(
+        &self,
+        file: &str,
+        dataset: Dataset<F>,
+        scores: impl Fn(&Table<F>) -> Vec<Vec<f64>>,
+    ) -> Result<Predictions, PredictError> {
+        let (found, expected) = (dataset.table.width(), self.facts.features as usize);
+        if found != expected {
+            return Err(PredictError::Width { file: file.into(), found, expected });
+        }
+        let probabilities: Vec<Vec<f64>> = scores(&dataset.table).iter().map(|s| softmax(s)).collect();
+        let classes = probabilities.first().map_or(0, Vec::len);
+        let names = self.facts.class_names.clone();
+        let classes = names.unwrap_or_else(|| (0..classes).map(|k| k.to_string()).collect());
+        let accuracy = dataset.labelled.then(|| accuracy(&dataset, &classes, &probabilities)).flatten();
+        Ok(Predictions { classes, probabilities, accuracy })
+    }
+}
+
+/// The share of records whose most probable class is their label, by name where labels have names; `None` when a label
+/// is none of the classes.
+fn accuracy<F: Feature>(dataset: &Dataset<F>, classes: &[String], probabilities: &[Vec<f64>]) -> Option<f64> {
+    let class = |label: f64| match &dataset.class_names {
+        Some(names) => classes.iter().position(|class| Some(class) == names.get(label as usize)),
+        // Labels of two classes may be −1 and 1.
+        None if classes.len() == 2 && label == -1.0 => Some(0),
+        None => {
+            (label >= 0.0 && label.fract() == 0.0 && label < classes.len() as f64).then_some(label as usize)
+        }
+    };
+    let labels = dataset.table.labels().iter().map(|label| class(*label)).collect::<Option<Vec<_>>>()?;
+    let right = labels.iter().zip(probabilities).filter(|(label, p)| **label == best(p)).count();
+    Some(right as f64 / labels.len().max(1) as f64)
+}
+
+fn wide(scores: &[Vec<f32>]) -> Vec<Vec<f64>> {
+    scores.iter().map(|row| row.iter().map(|s| f64::from(*s)).collect()).collect()
+}
+
+fn softmax(scores: &[f64]) -> Vec<f64> {
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = scores.iter().map(|s| (s - largest).exp()).collect();
+    let total: f64 = powers.iter().sum();
+    powers.iter().map(|p| p / total).collect()
+}
