@@ -56,6 +56,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod budget;
 pub mod config;
 pub mod error;
 pub mod node;
