@@ -65,6 +65,7 @@ pub mod plan;
 pub mod plot;
 pub mod report;
 pub mod run;
+pub mod session;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;
