@@ -54,4 +54,4 @@ def flatten(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def settings(arguments: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
     """(key, TOML) of all arguments, then of the overrides."""
     pairs = [*flatten(arguments), *(overrides or {}).items()]
-    return [(str(key), toml(str(key), value)) for key, value in pairs]
+    return [(str(key), toml(str(key), value)) for key, value in pairs if value is not None]

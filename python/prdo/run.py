@@ -75,6 +75,7 @@ class Run:
         label: str | None = None,
         node: str | None = None,
         model: Any = None,
+        _unseeded: bool = False,
         **sections: Any,
     ) -> None:
         arguments = dict(sections)
@@ -99,7 +100,7 @@ class Run:
         self._file = None if file is None else os.fspath(file)
         self._settings = settings(arguments, set)
         self._title = "a DataFrame" if is_table(data) else "arrays"
-        self._unseeded = False
+        self._unseeded = _unseeded
         self._session: _prdo.Session | None = self._build()
         facts = self._session.facts()
         assert facts is not None

@@ -14,6 +14,7 @@ mod bytes;
 mod errors;
 mod graph;
 mod model;
+mod plot;
 mod records;
 mod session;
 mod shared;
@@ -30,6 +31,8 @@ mod _prdo {
     use crate::graph::graph;
     #[pymodule_export]
     use crate::model::check_model;
+    #[pymodule_export]
+    use crate::plot::plot;
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
