@@ -71,6 +71,9 @@ pub enum RunError {
     /// The starting point.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The operating system.
+    #[error("the operating system has no randomness to give: {0}")]
+    Entropy(String),
     /// The nodes.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -115,7 +118,9 @@ impl RunError {
                 "beta" => "method.beta",
                 _ => "method.step_size",
             },
-            Self::Shard(_) | Self::Gate(_) | Self::Start(_) | Self::Simulation(_) => return None,
+            Self::Shard(_) | Self::Gate(_) | Self::Start(_) | Self::Entropy(_) | Self::Simulation(_) => {
+                return None;
+            }
         })
     }
 
@@ -123,9 +128,12 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         !matches!(
             self,
-            Self::Simulation(SimulationError::Diverged { .. })
+            Self::Entropy(_)
+                | Self::Simulation(SimulationError::Diverged { .. })
                 | Self::Simulation(SimulationError::Gate {
-                    error: GateError::Diverged { .. } | GateError::Ledger(LedgerError::Exhausted { .. }),
+                    error: GateError::Diverged { .. }
+                        | GateError::Model(_)
+                        | GateError::Ledger(LedgerError::Exhausted { .. }),
                     ..
                 })
         )

@@ -56,6 +56,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod budget;
 pub mod config;
 pub mod error;
 pub mod export;
@@ -66,6 +67,7 @@ pub mod plot;
 pub mod predict;
 pub mod report;
 pub mod run;
+pub mod session;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;

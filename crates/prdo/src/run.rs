@@ -127,6 +127,7 @@ pub struct Run<M: Model> {
     measured_records: Option<usize>,
     moments: bool,
     seed: u64,
+    unseeded: bool,
     batch: Option<usize>,
     first_batch: Option<usize>,
     sampling: Sampling,
@@ -155,6 +156,7 @@ impl<M: Model + 'static> Run<M> {
             measured_records: None,
             moments: false,
             seed: 1,
+            unseeded: false,
             batch: None,
             first_batch: None,
             sampling: Sampling::Full,
@@ -197,6 +199,13 @@ impl<M: Model + 'static> Run<M> {
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    /// Draws batches and noise from a secret of the operating system that is kept nowhere, instead of a seed: the run
+    /// cannot be repeated, and nobody can work out its noise. It still happens in one process that reads all records.
+    #[must_use]
+    pub fn unseeded(self, unseeded: bool) -> Self {
+        Self { unseeded, ..self }
     }
 
     /// b, drawn by `sampling`. Private runs sample by Poisson, with b the expected size.
@@ -318,6 +327,14 @@ impl<M: Model + 'static> Run<M> {
         Plan { privacy, accounting, first_batch, batch, least, rounds }.guarantee(&self.spent).map(Some)
     }
 
+    fn secret(&self) -> Result<Arc<Secret>, RunError> {
+        let secret = match self.unseeded {
+            true => Secret::from_operating_system().map_err(|e| RunError::Entropy(e.to_string()))?,
+            false => Secret::from_seed(self.seed),
+        };
+        Ok(Arc::new(secret))
+    }
+
     fn private_simulation(
         self,
         (first, size): (usize, usize),
@@ -326,7 +343,7 @@ impl<M: Model + 'static> Run<M> {
         start: &Start,
     ) -> Result<Simulation<M, Noised>, RunError> {
         let most = self.measured_most();
-        let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
+        let (secret, model) = (self.secret()?, Arc::new(self.model));
         let accountant = Arc::new(Accountant::new(guarantee.accounting));
         let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
         // No node costs more than the plan of the smallest one: proven once, for all charges of all nodes.
@@ -355,7 +372,7 @@ impl<M: Model + 'static> Run<M> {
         start: &Start,
     ) -> Result<Simulation<M, Exposed>, RunError> {
         let most = self.measured_most();
-        let (secret, model) = (Arc::new(Secret::from_seed(self.seed)), Arc::new(self.model));
+        let (secret, model) = (self.secret()?, Arc::new(self.model));
         let gate = |(node, records): (usize, M::Data)| {
             let rules = OpenRules { batches: Batches::new(first, size), sampling: self.sampling, clip };
             let shard = Shard::seal(records)?;

@@ -121,6 +121,9 @@ pub enum GateError {
         /// The earliest that can be.
         next: u64,
     },
+    /// A model that could not compute what was asked of it.
+    #[error("the model failed: {0}")]
+    Model(String),
     /// An exact sum without a clip: the non-private average itself is not finite any more.
     #[error("the gradients of round {round} are not finite: the step size is too large for this problem")]
     Diverged {

@@ -133,6 +133,11 @@ impl<M: Model, P: Protection> Gate<M, P> {
         Ok(())
     }
 
+    /// Nothing is released of a sum that the model could not compute.
+    fn check_model(&self) -> Result<(), GateError> {
+        self.model.failure().map_or(Ok(()), |why| Err(GateError::Model(why)))
+    }
+
     pub(crate) fn shard(&self) -> &Shard<M::Data> {
         &self.shard
     }
@@ -254,6 +259,7 @@ impl<M: Model> Gate<M, Noised> {
         let (sampling, drawn) = planted.sampling(Sampling::Poisson, size, self.shard.slots());
         let batch = self.batch(sampling, drawn, round);
         let (mut sum, diagnostics) = self.clipped_sum(query, &planted.clip(clip), grid, &batch);
+        self.check_model()?;
         planted.sum(&mut sum, grid, size as f64 * query.scale(&clip));
         let (node, stream_round) = planted.stream(self.node, round);
         let stream = |part| self.secret.part(Hidden::Noise, node, stream_round, part);
@@ -312,10 +318,12 @@ impl<M: Model> Gate<M, Exposed> {
             let all: Vec<u32> = if whole { (0..self.shard.data().len() as u32).collect() } else { batch };
             let (grid, _) = self.arithmetic(query.scale(&clip), 0.0);
             let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
+            self.check_model()?;
             return Ok(Answer { released: average(&sum, grid, size as f64), diagnostics });
         }
         let records = if whole { Records::Run(0, self.shard.data().len()) } else { Records::List(&batch) };
         let released = self.plain_average(query, records, size);
+        self.check_model()?;
         if !released.is_finite() {
             return Err(GateError::Diverged { round });
         }

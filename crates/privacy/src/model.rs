@@ -74,6 +74,12 @@ pub trait Model: Send + Sync {
         Ok(())
     }
 
+    /// Why what was computed since the model was made cannot be used, for models that call on something that may fail.
+    /// The gate asks after every sum and before it draws noise: nothing is released then.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// ℓ(x; record).
     fn loss(&self, x: &[f64], data: &Self::Data, record: usize) -> f64;
 
@@ -129,6 +135,9 @@ impl<D: Data> Model for Box<dyn Model<Data = D>> {
     }
     fn check(&self, data: &D) -> Result<(), String> {
         (**self).check(data)
+    }
+    fn failure(&self) -> Option<String> {
+        (**self).failure()
     }
     fn loss(&self, x: &[f64], data: &D, record: usize) -> f64 {
         (**self).loss(x, data, record)

@@ -1,8 +1,9 @@
 //! `prdo privacy`, as typed.
 
-use super::values::{self, Allowed, Rate};
-use clap::{Args, Subcommand, ValueEnum};
+use super::values::{self, Rate};
+use clap::{Args, Subcommand};
 use prdo::accounting::Method;
+use prdo::budget::Against;
 use std::path::PathBuf;
 
 /// The questions.
@@ -192,39 +193,4 @@ pub struct CurveArgs {
     /// One JSON object on stdout instead of text.
     #[arg(long)]
     pub json: bool,
-}
-
-/// What a curve's x axis shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Against {
-    /// The number of releases.
-    Rounds,
-    /// The noise multiplier.
-    Noise,
-    /// The sampling rate.
-    Rate,
-    /// δ.
-    Delta,
-}
-
-impl Against {
-    /// The option of the same setting.
-    pub fn option(self) -> &'static str {
-        match self {
-            Self::Rounds => "--rounds",
-            Self::Noise => "--noise",
-            Self::Rate => "--rate",
-            Self::Delta => "--delta",
-        }
-    }
-
-    /// What the setting may be.
-    pub fn allowed(self) -> &'static Allowed {
-        match self {
-            Self::Rounds => &values::ROUNDS,
-            Self::Noise => &values::NOISE,
-            Self::Rate => &values::RATE,
-            Self::Delta => &values::DELTA,
-        }
-    }
 }

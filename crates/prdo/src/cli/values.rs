@@ -1,53 +1,11 @@
 //! Values of options. What is not allowed is refused while the command line is read, so that the message
 //! names the option and the value as they were typed.
 
-use prdo::accounting::{Event, Method, calibrate};
+use prdo::accounting::Method;
+use prdo::budget::{Allowed, BUDGET, DELTA, EPSILON, NOISE, POINTS, RATE, ROUNDS, ratio};
 use prdo::network;
 use prdo_kernels::Level;
 use std::fmt;
-
-/// What an option's number may be.
-#[derive(Debug)]
-pub struct Allowed {
-    /// In words, after "it must be".
-    pub words: &'static str,
-    /// Whether a finite number is.
-    holds: fn(f64) -> bool,
-}
-
-/// A sampling rate.
-pub const RATE: Allowed = Allowed {
-    words: "from 1e-12 to 1, a number such as 0.02 or a fraction such as 100/4500",
-    holds: |q| (Event::LEAST_RATE..=1.0).contains(&q),
-};
-
-/// A noise multiplier.
-pub const NOISE: Allowed = Allowed {
-    words: "a number from 0.01 to 1e6",
-    holds: |z| (Event::NOISE_MULTIPLIER_RANGE.0..=Event::NOISE_MULTIPLIER_RANGE.1).contains(&z),
-};
-
-/// A number of rounds.
-pub const ROUNDS: Allowed = Allowed {
-    words: "a whole number from 1 to 1e12",
-    holds: |t| t.fract() == 0.0 && (1.0..=calibrate::MOST_ROUNDS as f64).contains(&t),
-};
-
-/// A δ.
-pub const DELTA: Allowed =
-    Allowed { words: "a number above 0 and below 1, such as 1e-5", holds: |d| d > 0.0 && d < 1.0 };
-
-/// The ε of a budget.
-const BUDGET: Allowed = Allowed { words: "a number above 0", holds: |e| e > 0.0 };
-
-/// An ε to ask δ at.
-const EPSILON: Allowed = Allowed { words: "a number of at least 0", holds: |e| e >= 0.0 };
-
-/// How many points a curve has.
-const POINTS: Allowed = Allowed {
-    words: "a whole number from 2 to 10000",
-    holds: |n| n.fract() == 0.0 && (2.0..=1e4).contains(&n),
-};
 
 /// How many threads.
 const THREADS: Allowed = Allowed {
@@ -78,17 +36,9 @@ const SECONDS: Allowed =
 const PATIENCE: Allowed =
     Allowed { words: "a number of seconds from 0 to 10000000", holds: |s| (0.0..=1e7).contains(&s) };
 
-impl Allowed {
-    /// The number, if it is allowed.
-    pub fn check(&self, number: Option<f64>) -> Result<f64, String> {
-        number
-            .filter(|x| x.is_finite() && (self.holds)(*x))
-            .ok_or_else(|| format!("it must be {}", self.words))
-    }
-
-    fn parse(&self, text: &str) -> Result<f64, String> {
-        self.check(text.trim().parse().ok())
-    }
+/// The number that a text says, if it is allowed.
+fn parse(allowed: &Allowed, text: &str) -> Result<f64, String> {
+    allowed.check(text.trim().parse().ok())
 }
 
 /// A sampling rate, remembered as it was typed: people think in batch over records.
@@ -104,14 +54,6 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A number or a fraction.
-pub fn ratio(text: &str) -> Option<f64> {
-    match text.split_once('/') {
-        Some((part, whole)) => Some(part.trim().parse::<f64>().ok()? / whole.trim().parse::<f64>().ok()?),
-        None => text.trim().parse().ok(),
-    }
-}
-
 /// Reads a sampling rate.
 pub fn rate(text: &str) -> Result<Rate, String> {
     Ok(Rate { value: RATE.check(ratio(text))?, typed: text.trim().to_string() })
@@ -119,32 +61,32 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 
 /// Reads a noise multiplier.
 pub fn noise(text: &str) -> Result<f64, String> {
-    NOISE.parse(text)
+    parse(&NOISE, text)
 }
 
 /// Reads a number of rounds; 1e4 is one too.
 pub fn rounds(text: &str) -> Result<u64, String> {
-    Ok(ROUNDS.parse(text)? as u64)
+    Ok(parse(&ROUNDS, text)? as u64)
 }
 
 /// Reads a δ.
 pub fn delta(text: &str) -> Result<f64, String> {
-    DELTA.parse(text)
+    parse(&DELTA, text)
 }
 
 /// Reads the ε of a budget.
 pub fn budget(text: &str) -> Result<f64, String> {
-    BUDGET.parse(text)
+    parse(&BUDGET, text)
 }
 
 /// Reads an ε to ask δ at.
 pub fn epsilon(text: &str) -> Result<f64, String> {
-    EPSILON.parse(text)
+    parse(&EPSILON, text)
 }
 
 /// Reads how many points a curve has.
 pub fn points(text: &str) -> Result<usize, String> {
-    Ok(POINTS.parse(text)? as usize)
+    Ok(parse(&POINTS, text)? as usize)
 }
 
 /// Reads an end of a curve's range; what is allowed there depends on the axis.
@@ -160,32 +102,32 @@ pub fn method(text: &str) -> Result<prdo::algorithm::Method, String> {
 
 /// Reads a number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {
-    Ok(THREADS.parse(text)? as usize)
+    Ok(parse(&THREADS, text)? as usize)
 }
 
 /// Reads a number of records.
 pub fn batch(text: &str) -> Result<usize, String> {
-    Ok(BATCH.parse(text)? as usize)
+    Ok(parse(&BATCH, text)? as usize)
 }
 
 /// Reads how many of something; 1e4 is one too.
 pub fn count(text: &str) -> Result<u64, String> {
-    Ok(COUNT.parse(text)? as u64)
+    Ok(parse(&COUNT, text)? as u64)
 }
 
 /// Reads a finite number.
 pub fn number(text: &str) -> Result<f64, String> {
-    NUMBER.parse(text)
+    parse(&NUMBER, text)
 }
 
 /// Reads a time to measure for.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    SECONDS.parse(text)
+    parse(&SECONDS, text)
 }
 
 /// Reads a time to wait for others.
 pub fn patience(text: &str) -> Result<f64, String> {
-    PATIENCE.parse(text)
+    parse(&PATIENCE, text)
 }
 
 /// Reads the shape of an image.
@@ -222,6 +164,7 @@ pub fn accountant(text: &str) -> Result<Method, String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use prdo::accounting::Event;
 
     #[test]
     fn rates_are_numbers_or_fractions() {

@@ -23,6 +23,7 @@ use crate::cli::{Cli, Command, OutArgs};
 use prdo::config::ConfigError;
 use prdo::error::RunError;
 use prdo::output::FolderError;
+use prdo::session::ResultsError;
 use std::fmt;
 
 /// Why a command did not do what was asked.
@@ -57,6 +58,15 @@ impl From<RunError> for Failure {
 impl From<FolderError> for Failure {
     fn from(error: FolderError) -> Self {
         if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
+    }
+}
+
+impl From<ResultsError> for Failure {
+    fn from(error: ResultsError) -> Self {
+        match error {
+            ResultsError::Folder(error) => error.into(),
+            other => Failure::Work(other.to_string()),
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
 use crate::progress::{say, tell};
 use prdo::config::{Built, Document, NetworkFacts, build, resolved};
-use prdo::output::{Folder, parse_rows, write_models, write_network};
-use prdo::predict::facts_to_json;
+use prdo::output::{Folder, parse_rows};
 use prdo::report::{describe, measured_note};
+use prdo::session::{Results, worries};
 use prdo::simulator::{End, Row, train};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -178,20 +178,7 @@ fn announce(built: &Built) {
     tell("seeded simulation: not private against anyone who knows the seed");
 }
 
-/// What should worry whoever looks at these figures.
-fn worries(rows: &[Row]) -> Option<String> {
-    let (first, last) = (rows.first()?, rows.last()?);
-    (last.round > 0 && last.loss >= first.loss).then(|| {
-        format!(
-            "the model did not learn: its loss is {:.3} after {} rounds and was {:.3} at the start; the noise or the \
-             features' scale dominates. Centre and scale the features by limits you know (to about -1 … 1), or use \
-             fewer rounds, a smaller step size, more records or a larger ε",
-            last.loss, last.round, first.loss
-        )
-    })
-}
-
-/// Writes the model, the summary and the report; the summary last, because it marks the run as finished.
+/// Writes the model, the summary and the report.
 fn finish(
     folder: &Folder,
     document: &Document,
@@ -199,67 +186,12 @@ fn finish(
     rows: &[Row],
     elapsed: Duration,
 ) -> Result<Json, Failure> {
-    let training = &*built.prepared.training;
-    let (average, nodes) = (training.average(), training.models());
-    let models = match &built.network {
-        Some(network) => write_network(&network.spec, &average, &nodes, true).map_err(|e| e.to_string()),
-        None => write_models(&average, &nodes).map_err(|e| e.to_string()),
-    };
-    let models = models.map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
-    folder.write("model.safetensors", &models)?;
-    let summary = summary(document, built, rows, elapsed);
+    let results = Results::of(document, built, rows, elapsed)?;
     if let Some(worry) = worries(rows) {
         tell(&format!("warning: {worry}"));
     }
-    folder.write("summary.json", format!("{summary:#}\n").as_bytes())?;
-    let html = prdo::report::from_folder(folder.path()).map_err(Failure::Work)?;
-    folder.write("report.html", html.as_bytes())?;
-    let checkpoint = folder.path().join("checkpoint");
-    if checkpoint.is_dir() {
-        std::fs::remove_dir_all(&checkpoint).map_err(work("cannot remove the checkpoint"))?;
-    }
-    Ok(summary)
-}
-
-fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) -> Json {
-    let (training, facts) = (&*built.prepared.training, &built.prepared.facts);
-    let last = rows.last();
-    let guarantee = built.prepared.guarantee;
-    let validation = built.validation.as_ref().and_then(|accuracy| accuracy(&training.average()));
-    let lowest_own = built.prepared.node_accuracy().into_iter().reduce(f64::min);
-    json!({
-        "finished": true,
-        "name": document.text("name"),
-        "method": built.method.card().name,
-        "rounds": training.round(),
-        "nodes": facts.nodes,
-        "records": facts.records,
-        "measured_records": facts.measured_records,
-        "parameters": facts.parameters,
-        "lambda": facts.spectrum.lambda,
-        "data": built.data,
-        "private": guarantee.is_some(),
-        "simulation": true,
-        "epsilon": guarantee.map(|g| g.epsilon),
-        "epsilon_spent": last.and_then(|r| r.epsilon_spent),
-        "delta": guarantee.map(|g| g.delta),
-        "noise_multiplier": guarantee.map(|g| g.noise_multiplier),
-        "accountant": guarantee.map(|g| g.accounting.name()),
-        "loss": last.map(|r| r.loss),
-        "grad_norm": last.map(|r| r.grad_norm),
-        "consensus_error": last.map(|r| r.consensus_error),
-        "test_accuracy": last.and_then(|r| r.test_accuracy),
-        "lowest_node_accuracy": lowest_own,
-        "validation_accuracy": validation,
-        "bytes_sent": last.map(|r| r.bytes_sent),
-        "gradient_evaluations": last.map(|r| r.gradient_evaluations),
-        "non_finite_records": training.non_finite(),
-        "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
-        "class_names": built.facts.class_names,
-        "facts": facts_to_json(&built.facts),
-        "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
-        "seconds": elapsed.as_secs_f64(),
-    })
+    results.write(folder)?;
+    Ok(results.summary)
 }
 
 /// Prints a summary, for people or for programs.

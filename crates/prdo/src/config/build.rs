@@ -2,7 +2,9 @@
 
 use super::document::Document;
 use super::layers::is_network;
-use super::model::{BoxedModel, Form, located, model_kind, network_of, plan_model};
+use super::model::{
+    BoxedModel, Form, OWN, OwnModel, located, model_kind, network_of, plan_model, without_own,
+};
 use super::network::{Wiring, wiring};
 use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
@@ -123,6 +125,9 @@ pub(super) fn refuse_lists(document: &Document, advice: &str) -> Result<(), Conf
 pub fn build(document: &Document) -> Result<Built, ConfigError> {
     refuse_lists(document, "`prdo compare` runs every combination")?;
     let kind = model_kind(document)?;
+    if kind == OWN {
+        return Err(without_own(document));
+    }
     let wiring = wiring(document, nodes_of_file(document)?)?;
     let nodes = wiring.graph.nodes();
     if is_network(&kind) {
@@ -134,6 +139,34 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
     let holdings = holdings(document, nodes, kind == "logistic")?;
     let model = plan_model(document, &kind, &holdings.facts, false)?;
     finish(document, &kind, wiring, holdings, [model.numbers(), model.numbers()], model.start)
+}
+
+/// Builds the run of a document without lists, of a model that a program brings. `model.kind` must be "own".
+///
+/// # Errors
+/// As [`build`].
+pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, ConfigError> {
+    refuse_lists(document, "a program can build one run for each value")?;
+    let kind = model_kind(document)?;
+    if kind != OWN {
+        let message =
+            format!("model.kind = {kind:?} is not allowed with a model of one's own: it must be \"own\"");
+        return Err(document.error("model.kind", message));
+    }
+    let wiring = wiring(document, nodes_of_file(document)?)?;
+    let refuse = |why: String| document.error("model.kind", format!("model: {why}"));
+    match kept_holdings(document, wiring.graph.nodes())? {
+        Kept::Numbers(holdings) => {
+            let model = || own.numbers(&holdings.facts).map_err(refuse);
+            let models = [model()?, model()?];
+            finish(document, &kind, wiring, holdings, models, own.start())
+        }
+        Kept::Images(holdings) => {
+            let model = || own.images(&holdings.facts).map_err(refuse);
+            let models = [model()?, model()?];
+            finish(document, &kind, wiring, holdings, models, own.start())
+        }
+    }
 }
 
 /// A run of a network. Images are bytes, scaled by public constants.
@@ -177,6 +210,7 @@ fn finish<F: Feature>(
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
         .rounds(rounds)
         .seed(document.integer("seed").unwrap_or(1))
+        .unseeded(document.unseeded)
         .record_every(document.integer("metrics.every").unwrap_or(10) as u32)
         .moments(document.flag("metrics.moments").unwrap_or(false))
         .allow_indefinite(document.flag("graph.allow_indefinite").unwrap_or(false))
@@ -249,7 +283,7 @@ fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: 
             hasher.update(format!("{} = {value}\n", key.path).as_bytes());
         }
     }
-    if document.text("data.source").as_deref() == Some("file") {
+    if document.text("data.source").is_some_and(|source| source == "file" || source == "memory") {
         for table in &holdings.nodes {
             hasher.update(&(table.len() as u64).to_le_bytes());
             table.bytes(&mut |bytes| {

@@ -1,6 +1,7 @@
 //! A run file's text as checked values, each with its place.
 
 use super::place::{ConfigError, Place};
+use super::records::Given;
 use super::schema::{self, Key, Kind, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,6 +27,11 @@ pub struct Document {
     entries: BTreeMap<&'static str, Entry>,
     /// The folder that relative paths start from.
     pub folder: PathBuf,
+    /// Whether batches and noise are drawn from the operating system instead of `seed`: for programs that keep nothing
+    /// by which the noise could be drawn again.
+    pub unseeded: bool,
+    /// The records of `data.source = "memory"`.
+    given: Option<Arc<Given>>,
 }
 
 impl Document {
@@ -51,7 +57,8 @@ impl Document {
     /// # Errors
     /// As [`Document::read`].
     pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
-        let mut document = Self { entries: BTreeMap::new(), folder: PathBuf::new() };
+        let mut document =
+            Self { entries: BTreeMap::new(), folder: PathBuf::new(), unseeded: false, given: None };
         document.add(file, text)?;
         Ok(document)
     }
@@ -68,6 +75,31 @@ impl Document {
         let is_toml = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
         let value = if is_toml { value.to_string() } else { toml::Value::from(value).to_string() };
         self.add("--set", &format!("{key} = {value}"))
+    }
+
+    /// Sets one key as a program does. The value is TOML; errors call the place `origin`.
+    ///
+    /// # Errors
+    /// As [`Document::read`].
+    pub fn give(&mut self, origin: &str, path: &str, value: &str) -> Result<(), ConfigError> {
+        if schema::find(path).is_none() {
+            return Err(unknown(path, ConfigError::anywhere));
+        }
+        self.add(origin, &format!("{path} = {value}"))
+    }
+
+    /// Trains on these records: `data.source` is then "memory".
+    ///
+    /// # Errors
+    /// None that the records can cause.
+    pub fn give_records(&mut self, given: Given) -> Result<(), ConfigError> {
+        self.given = Some(Arc::new(given));
+        self.give("the program", "data.source", "\"memory\"")
+    }
+
+    /// The records that a program gave.
+    pub fn given(&self) -> Option<&Given> {
+        self.given.as_deref().filter(|_| self.text("data.source").as_deref() == Some("memory"))
     }
 
     fn add(&mut self, file: &str, text: &str) -> Result<(), ConfigError> {
@@ -99,12 +131,7 @@ impl Document {
         place: &dyn Fn(Range<usize>) -> Place,
     ) -> Result<(), ConfigError> {
         let Some(key) = schema::find(path) else {
-            let error = ConfigError::at(&place(key_span), format!("there is no key {path:?}"));
-            let suggestion = schema::nearest(path).map(|near| format!("did you mean {near:?}?"));
-            return Err(error
-                .help(suggestion.unwrap_or_else(|| {
-                    "`prdo example --keys` lists every key and what it means".to_string()
-                })));
+            return Err(unknown(path, |message| ConfigError::at(&place(key_span), message)));
         };
         let values = match (value.get_ref(), key.kind) {
             (DeValue::Array(list), kind) if !kind.is_list() => {
@@ -168,12 +195,13 @@ impl Document {
     /// An error about one item of the list `path`, from 0, at its place.
     pub fn item_error(&self, path: &str, item: usize, message: impl Into<String>) -> ConfigError {
         let place = self.entries.get(path).and_then(|entry| entry.items.get(item).or(Some(&entry.place)));
-        ConfigError { message: message.into(), place: place.cloned(), help: None }
+        ConfigError { message: message.into(), place: place.cloned(), help: None, subject: None }.about(path)
     }
 
     /// An error about `path`, at its place if it was given.
     pub fn error(&self, path: &str, message: impl Into<String>) -> ConfigError {
-        ConfigError { message: message.into(), place: self.place(path).cloned(), help: None }
+        let place = self.place(path).cloned();
+        ConfigError { message: message.into(), place, help: None, subject: None }.about(path)
     }
 
     /// Whether `path` was given.
@@ -251,8 +279,16 @@ impl Document {
     pub fn missing(&self, path: &'static str) -> ConfigError {
         let doc = schema::find(path).map_or("", |key| key.doc);
         ConfigError::anywhere(format!("{path} is missing: {doc}"))
+            .about(path)
             .help("`prdo example` prints complete run files to start from")
     }
+}
+
+/// The error for a key that there is not.
+fn unknown(path: &str, error: impl FnOnce(String) -> ConfigError) -> ConfigError {
+    let suggestion = schema::nearest(path).map(|near| format!("did you mean {near:?}?"));
+    let list = || "`prdo example --keys` lists every key and what it means".to_string();
+    error(format!("there is no key {path:?}")).help(suggestion.unwrap_or_else(list)).about(path)
 }
 
 fn default(key: &Key) -> Option<Value> {
@@ -296,8 +332,9 @@ fn check(
     checked.ok_or_else(|| {
         let span = value.span();
         let shown = place(span.clone()).source.get(span.clone()).unwrap_or("this").to_string();
-        let message = format!("{} = {shown} is not allowed: it must be {}", key.path, key.kind.allowed());
-        let error = ConfigError::at(&place(span), message);
+        let allowed = key.kind.allowed();
+        let message = format!("{} = {shown} is not allowed: it must be {allowed}", key.path);
+        let error = ConfigError::at(&place(span), message).about_value(key.path, &shown, &allowed);
         match suggestion(key, value) {
             Some(near) => error.help(format!("did you mean {near:?}?")),
             None => error,

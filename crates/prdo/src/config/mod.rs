@@ -17,13 +17,13 @@ pub mod resolved;
 pub mod schema;
 mod terms;
 
-pub use build::{Built, NetworkFacts, Validation, build};
+pub use build::{Built, NetworkFacts, Validation, build, build_own};
 pub use document::Document;
-pub use model::{BoxedModel, Form, PlannedModel, model_kind, network_of, plan_model};
+pub use model::{BoxedModel, Form, OWN, OwnModel, PlannedModel, model_kind, network_of, plan_model};
 pub use network::{Wiring, wiring};
 pub use outline::{Outline, outline};
-pub use place::{ConfigError, Place};
+pub use place::{ConfigError, Place, Subject};
 pub use recipe::{Recipe, earlier_texts};
-pub use records::{Holdings, Kept, holdings, intercept, kept_holdings, public_facts};
+pub use records::{Given, Holdings, Kept, holdings, intercept, kept_holdings, public_facts};
 pub use schema::Value;
 pub use terms::{Planned, Public, agreed, terms};

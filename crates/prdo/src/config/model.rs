@@ -14,6 +14,27 @@ use prdo_problem::network::{Network, Normalisation, Shape, Spec};
 /// A model of tables, whichever it is.
 pub type BoxedModel<F = f64> = Box<dyn Model<Data = Table<F>>>;
 
+/// The kind of a model that a program brings: no run file alone describes it.
+pub const OWN: &str = "own";
+
+/// A model that a program brings, for whatever records a run file names.
+pub trait OwnModel {
+    /// Where all nodes start; as many values as there are parameters.
+    fn start(&self) -> Start;
+
+    /// The model for records of numbers of this shape.
+    ///
+    /// # Errors
+    /// Records that it cannot read, in words.
+    fn numbers(&self, facts: &Facts) -> Result<BoxedModel, String>;
+
+    /// The model for images as bytes of this shape.
+    ///
+    /// # Errors
+    /// Records that it cannot read, in words.
+    fn images(&self, facts: &Facts) -> Result<BoxedModel<u8>, String>;
+}
+
 /// A model that is fixed by public facts: no record was needed to choose it.
 #[derive(Clone, Debug)]
 pub struct PlannedModel {
@@ -88,6 +109,9 @@ pub fn plan_model(
     facts: &Facts,
     bytes: bool,
 ) -> Result<PlannedModel, ConfigError> {
+    if kind == OWN {
+        return Err(without_own(document));
+    }
     let (features, classes) = (facts.features as usize, facts.classes.unwrap_or(0) as usize);
     let shape = match facts.image {
         Some([channels, height, width]) if is_network(kind) => {
@@ -162,6 +186,10 @@ pub fn model_kind(document: &Document) -> Result<String, ConfigError> {
         (None, Some(kind)) => return Ok(kind),
         (source, _) => source.ok_or_else(|| document.missing("data.source"))?,
     };
+    // The model of a program reads whatever its author says.
+    if document.text("model.kind").as_deref() == Some(OWN) {
+        return Ok(OWN.to_string());
+    }
     let (default, fits): (&str, &[&str]) = match source.as_str() {
         "logistic" => ("logistic", &["logistic"]),
         "blobs" | "digits" => ("softmax", &["softmax", "network", "vgg-small", "lenet"]),
@@ -178,6 +206,13 @@ pub fn model_kind(document: &Document) -> Result<String, ConfigError> {
         fits.iter().map(|f| format!("{f:?}")).collect::<Vec<_>>().join(" or ")
     );
     Err(document.error("model.kind", message))
+}
+
+/// The error for a program's model where there is no program.
+pub fn without_own(document: &Document) -> ConfigError {
+    let message = "model.kind = \"own\" means the model of a program: this run file alone does not have it";
+    let help = "in Python: prdo.Run(\"run.toml\", model=prdo.PythonModel(...))";
+    document.error("model.kind", message).help(help)
 }
 
 fn start(document: &Document, dimension: usize) -> Start {
@@ -207,8 +242,11 @@ fn known_data(document: &Document, shape: Shape) -> Option<&'static str> {
 
 /// An error at the key it is about.
 pub fn located(document: &Document, error: &RunError) -> ConfigError {
-    match error.field() {
-        Some(field) => document.error(field, error.to_string()),
-        None => ConfigError::anywhere(error.to_string()),
+    match (error, error.field()) {
+        (RunError::OutOfRange { field, value, allowed }, _) => {
+            document.error(field, error.to_string()).about_value(field, value, allowed)
+        }
+        (_, Some(field)) => document.error(field, error.to_string()),
+        (_, None) => ConfigError::anywhere(error.to_string()),
     }
 }

@@ -15,6 +15,17 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
+/// What an error is about, for programs that show it elsewhere than at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The run file's key.
+    pub field: String,
+    /// What was given, as TOML, where a value is out of range.
+    pub value: Option<String>,
+    /// What is allowed, in words, where a value is out of range.
+    pub allowed: Option<String>,
+}
+
 /// Something wrong with a run file: exit code 2, nothing was trained.
 #[derive(Clone, Debug)]
 pub struct ConfigError {
@@ -24,17 +35,34 @@ pub struct ConfigError {
     pub place: Option<Place>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The key it is about, where it is about one.
+    pub subject: Option<Box<Subject>>,
 }
 
 impl ConfigError {
     /// An error at a place.
     pub fn at(place: &Place, message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: Some(place.clone()), help: None }
+        Self { message: message.into(), place: Some(place.clone()), help: None, subject: None }
     }
 
     /// An error about the whole file.
     pub fn anywhere(message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: None, help: None }
+        Self { message: message.into(), place: None, help: None, subject: None }
+    }
+
+    /// The same error, about this key.
+    #[must_use]
+    pub fn about(mut self, field: impl Into<String>) -> Self {
+        self.subject = Some(Box::new(Subject { field: field.into(), value: None, allowed: None }));
+        self
+    }
+
+    /// The same error, about this value of a key.
+    #[must_use]
+    pub fn about_value(mut self, field: &str, value: &str, allowed: &str) -> Self {
+        let (value, allowed) = (Some(value.to_string()), Some(allowed.to_string()));
+        self.subject = Some(Box::new(Subject { field: field.to_string(), value, allowed }));
+        self
     }
 
     /// The same error with advice.

@@ -2,6 +2,7 @@
 
 use super::document::Document;
 use super::layers::is_network;
+use super::model::OWN;
 use super::place::ConfigError;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{
@@ -22,6 +23,17 @@ pub struct Holdings<F: Feature = f64> {
     /// What should be thought about.
     pub warnings: Vec<String>,
     /// What the data is, in words.
+    pub title: String,
+}
+
+/// Records that a program gives, instead of a file.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The records to train on.
+    pub records: Loaded,
+    /// Public records on which accuracy is measured.
+    pub test: Option<Loaded>,
+    /// What they are called in reports.
     pub title: String,
 }
 
@@ -78,8 +90,22 @@ fn source(document: &Document) -> Result<Source, ConfigError> {
     Ok(match source.as_str() {
         "file" => Source::Data(read_file(document)?),
         "digits" => Source::Data(Loaded::Numbers(data::digits())),
+        "memory" => Source::Data(given(document)?.records.clone()),
         _ => Source::Law(source),
     })
+}
+
+/// The records of a program, which a run file alone does not have.
+fn given(document: &Document) -> Result<&Given, ConfigError> {
+    document.given().ok_or_else(|| {
+        let message = "data.source = \"memory\" means records that a program holds: this run file alone does not have them";
+        document.error("data.source", message).help("in Python: prdo.Run(\"run.toml\", data=(X, y))")
+    })
+}
+
+/// Whether records of this source are drawn from a law.
+pub fn is_generated(source: &str) -> bool {
+    !["file", "digits", "memory"].contains(&source)
 }
 
 fn from_law(document: &Document, law: &str, nodes: usize) -> Result<Holdings, ConfigError> {
@@ -106,8 +132,16 @@ fn redistribute(document: &Document, holdings: Holdings) -> Result<Holdings, Con
 
 /// How many nodes the data itself fixes: those of a file's node column.
 pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> {
-    if document.text("data.source").as_deref() != Some("file") || document.has("graph.nodes") {
+    let source = document.text("data.source").unwrap_or_default();
+    if !["file", "memory"].contains(&source.as_str()) || document.has("graph.nodes") {
         return Ok(None);
+    }
+    let last = |node: &[u32]| node.iter().max().map(|last| *last as usize + 1);
+    if source == "memory" {
+        return Ok(match &given(document)?.records {
+            Loaded::Numbers(data) => data.node.as_deref().and_then(last),
+            Loaded::Images(data) => data.node.as_deref().and_then(last),
+        });
     }
     let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
     if matches!(format(document, &path, "data.path")?, Format::Idx | Format::Cifar10) {
@@ -117,7 +151,7 @@ pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> 
         Loaded::Numbers(data) => data.node,
         Loaded::Images(data) => data.node,
     };
-    Ok(node.and_then(|node| node.iter().max().map(|last| *last as usize + 1)))
+    Ok(node.as_deref().and_then(last))
 }
 
 /// A data error at the key it is about.
@@ -181,7 +215,7 @@ fn blob_classes(document: &Document) -> usize {
 
 /// Whether records of numbers get a feature that is always 1. Generated ones do not.
 pub fn intercept(document: &Document, binary: bool) -> bool {
-    let generated = document.text("data.source").is_some_and(|s| s != "file" && s != "digits");
+    let generated = document.text("data.source").is_some_and(|source| is_generated(&source));
     binary && !generated && document.flag("model.intercept").unwrap_or(true)
 }
 
@@ -300,11 +334,15 @@ fn from_loaded<F: Feature>(
     convert: Convert<F>,
 ) -> Result<Holdings<F>, ConfigError> {
     let at = |e: DataError| data_error(document, &e);
-    let file = document.text("data.path").unwrap_or_else(|| "UCI digits".into());
+    let labels = Labels::of(document, binary);
+    let file = match document.given() {
+        Some(given) => given.title.clone(),
+        None => document.text("data.path").unwrap_or_else(|| "UCI digits".into()),
+    };
     let mut dataset = convert(loaded, &file).map_err(at)?;
     let classes = given_classes(document, &dataset, binary)?;
     let (records, width) = (dataset.table.len(), dataset.table.width());
-    let relabel = |table: Table<F>| relabel(table, binary, classes);
+    let relabel = |table: Table<F>| relabel(table, labels, classes);
     let intercept = intercept(document, binary);
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
@@ -315,12 +353,15 @@ fn from_loaded<F: Feature>(
     if let Some(path) = document.file("data.test_path") {
         let test = read_test(document, &path, width, convert)?;
         let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
-        let labelled = if binary {
-            data::binary_labels(test)
-        } else {
-            data::class_labels(test, Some(classes)).map(|(table, _)| table)
-        };
-        held_out = Some(with_intercept(labelled.map_err(at)?));
+        held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
+    } else if let Some(test) = document.given().and_then(|given| given.test.clone()) {
+        let at = |e: DataError| document.error("data.source", format!("test data: {e}"));
+        let test = convert(test, "the test data").map_err(at)?.table;
+        if test.width() != width {
+            let message = format!("the test data has {} features, the data has {width}", test.width());
+            return Err(document.error("data.source", message));
+        }
+        held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
         let test = convert(read(document, &path, "data.path", Part::Test)?, &file).map_err(at)?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
@@ -341,11 +382,41 @@ fn from_loaded<F: Feature>(
     Ok(Holdings { nodes: tables, held_out, validation, facts, warnings, title })
 }
 
-fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: usize) -> Facts {
+/// How a model reads labels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Labels {
+    /// ±1.
+    Signs,
+    /// 0, 1, …
+    Classes,
+    /// Whatever they are: a program's own model knows.
+    AsGiven,
+}
+
+impl Labels {
+    fn of(document: &Document, binary: bool) -> Self {
+        match (document.text("model.kind").as_deref() == Some(OWN), binary) {
+            (true, _) => Self::AsGiven,
+            (false, true) => Self::Signs,
+            (false, false) => Self::Classes,
+        }
+    }
+}
+
+/// Labels of held-out records: no other classes than those of the records.
+fn labelled_test<F: Feature>(
+    test: Table<F>,
+    labels: Labels,
+    classes: Option<usize>,
+) -> Result<Table<F>, DataError> {
+    relabel(test, labels, classes).map(|(table, _)| table)
+}
+
+fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Option<usize>) -> Facts {
     let sides = |i: ImageShape| [i.channels as u64, i.height as u64, i.width as u64];
     Facts {
         features: features as u64,
-        classes: Some(classes as u64),
+        classes: classes.map(|k| k as u64),
         class_names: dataset.class_names.clone(),
         feature_names: dataset.feature_names.clone(),
         image: dataset.image.map(sides),
@@ -372,7 +443,8 @@ fn loaded_facts<F: Feature>(
     binary: bool,
 ) -> Result<Facts, ConfigError> {
     let (width, given) = (dataset.table.width(), given_classes(document, &dataset, binary)?);
-    let (table, classes) = relabel(dataset.table, binary, given).map_err(|e| data_error(document, &e))?;
+    let labels = Labels::of(document, binary);
+    let (table, classes) = relabel(dataset.table, labels, given).map_err(|e| data_error(document, &e))?;
     dataset.table = table;
     Ok(dataset_facts(&dataset, width, classes))
 }
@@ -395,10 +467,14 @@ fn given_classes<F: Feature>(
 /// Labels as the model reads them, and how many classes there are.
 fn relabel<F: Feature>(
     table: Table<F>,
-    binary: bool,
+    labels: Labels,
     classes: Option<usize>,
-) -> Result<(Table<F>, usize), DataError> {
-    if binary { Ok((data::binary_labels(table)?, 2)) } else { data::class_labels(table, classes) }
+) -> Result<(Table<F>, Option<usize>), DataError> {
+    match labels {
+        Labels::Signs => Ok((data::binary_labels(table)?, Some(2))),
+        Labels::Classes => data::class_labels(table, classes).map(|(table, k)| (table, Some(k))),
+        Labels::AsGiven => Ok((table, classes)),
+    }
 }
 
 /// The data's folder, if it is one of images that brings its own test images.
@@ -431,7 +507,8 @@ type Parts<F> = (Dataset<F>, Option<Table<F>>, Option<Table<F>>);
 
 /// Sets the held-out and the validation records aside.
 fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F>, ConfigError> {
-    let given_apart = document.has("data.test_path") || brings_test(document).is_some();
+    let given = document.given().is_some_and(|given| given.test.is_some());
+    let given_apart = given || document.has("data.test_path") || brings_test(document).is_some();
     let default_test = if given_apart { 0.0 } else { 0.2 };
     let count = |share: f64| match share {
         s if s < 1.0 => (s * dataset.table.len() as f64).round() as usize,

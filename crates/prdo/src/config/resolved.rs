@@ -3,9 +3,9 @@
 use super::build::Built;
 use super::document::Document;
 use super::layers;
-use super::model::Form;
+use super::model::{Form, OWN};
 use super::recipe::earlier_texts;
-use super::records::intercept;
+use super::records::{intercept, is_generated};
 use super::schema::{KEYS, Value};
 use super::terms::Planned;
 use crate::run::Guarantee;
@@ -110,10 +110,11 @@ impl<'a> Known<'a> {
 /// The value that was used, or `None` where the key says nothing about this run.
 fn value(path: &'static str, document: &Document, built: &Built, known: &Known<'_>) -> Option<Value> {
     let source = document.text("data.source").unwrap_or_default();
-    let generated = source != "file" && source != "digits";
-    // A folder of images brings its own test images: then no number of records is set aside.
-    let own_test = document.file("data.path").is_some_and(|p| p.is_dir());
-    let has_accuracy = (matches!(built.model.as_str(), "logistic" | "softmax")
+    let generated = is_generated(&source);
+    // A folder of images brings its own test images, and so may a program: then no number of records is set aside.
+    let own_test = document.file("data.path").is_some_and(|p| p.is_dir())
+        || document.given().is_some_and(|given| given.test.is_some());
+    let has_accuracy = (matches!(built.model.as_str(), "logistic" | "softmax" | OWN)
         || layers::is_network(&built.model))
         && !own_test;
     let from_file = |path| document.file(path).map(|p| Value::Text(absolute(&p)));
@@ -121,7 +122,8 @@ fn value(path: &'static str, document: &Document, built: &Built, known: &Known<'
         "graph.nodes" => Some(Value::Integer(built.prepared.facts.nodes as u64)),
         "graph.weights" => built.wiring.rule.map(|(weights, _)| Value::Text(weights.to_string())),
         "graph.lazy" => built.wiring.rule.map(|(_, lazy)| Value::Flag(lazy)),
-        "model.intercept" if source == "file" && built.model == "logistic" => {
+        "seed" if document.unseeded => None,
+        "model.intercept" if ["file", "memory"].contains(&source.as_str()) && built.model == "logistic" => {
             Some(Value::Flag(document.flag(path).unwrap_or(true)))
         }
         "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
@@ -140,7 +142,7 @@ fn value(path: &'static str, document: &Document, built: &Built, known: &Known<'
         "partition.concentration" if document.text("partition.kind").as_deref() != Some("dirichlet") => None,
         "partition.shards" if document.text("partition.kind").as_deref() != Some("shards") => None,
         "model.condition" | "model.curvature" if !document.has(path) => None,
-        "model.start" | "model.start_seed" if document.has("model.file") => None,
+        "model.start" | "model.start_seed" if document.has("model.file") || built.model == OWN => None,
         _ => shared_value(path, document, known),
     }
 }

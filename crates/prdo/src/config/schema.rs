@@ -156,9 +156,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "data.source",
-        Kind::Choice(&["logistic", "blobs", "quadratic", "coefficients", "digits", "file"]),
+        Kind::Choice(&["logistic", "blobs", "quadratic", "coefficients", "digits", "file", "memory"]),
         None,
-        "generated data (logistic is the paper's), the bundled digits, or a file",
+        "generated data (logistic is the paper's), the bundled digits, a file, or records that a program gives (Python)",
     ),
     key("data.records", Kind::Integer(1, 1 << 28), Some("1000"), "N, generated records a node"),
     key("data.dimension", Kind::Integer(1, 1_000_000), Some("20"), "generated features a record"),
@@ -229,9 +229,18 @@ pub const KEYS: &[Key] = &[
     key("partition.seed", SEED, Some("1"), "seed of the partition and of the split (public)"),
     key(
         "model.kind",
-        Kind::Choice(&["logistic", "softmax", "quadratic", "log-cosh", "network", "vgg-small", "lenet"]),
+        Kind::Choice(&[
+            "logistic",
+            "softmax",
+            "quadratic",
+            "log-cosh",
+            "network",
+            "vgg-small",
+            "lenet",
+            "own",
+        ]),
         None,
-        "the loss of one record; default: the one that fits the data",
+        "the loss of one record, own: of a program's model (Python); default: the one that fits the data",
     ),
     key(
         "model.layers",

@@ -1,10 +1,11 @@
 //! `prdo privacy epsilon`: what a plan costs.
 
-use super::words::{self, down, plain, up};
-use super::{Failure, Plan, epsilon_keys, failure, first_words, hint};
+use super::{Failure, describe, epsilon_keys, failure, first_words, hint};
 use crate::cli::privacy::EpsilonArgs;
 use crate::progress::say;
-use prdo::accounting::{Accountant, Method, numerical};
+use prdo::accounting::{Accountant, Method};
+use prdo::budget::Plan;
+use prdo::budget::words::{self, down, plain, up};
 use serde_json::json;
 use std::time::Instant;
 
@@ -35,11 +36,11 @@ pub fn run(args: &EpsilonArgs) -> Result<(), Failure> {
 fn epsilon_at(args: &EpsilonArgs, plan: &Plan, delta: f64) -> Result<(), Failure> {
     let method = args.answer.accountant;
     let started = Instant::now();
-    let bounds = plan.epsilon(&Accountant::new(method), delta)?;
+    let bounds = plan.epsilon(&Accountant::new(method), delta).map_err(failure)?;
     let seconds = started.elapsed().as_secs_f64();
     if args.answer.json {
         let mut answer = epsilon_keys(method, &bounds, delta);
-        plan.describe(&mut answer);
+        describe(plan, &mut answer);
         answer["seconds"] = json!(seconds);
         say(&answer.to_string());
         return Ok(());
@@ -49,7 +50,7 @@ fn epsilon_at(args: &EpsilonArgs, plan: &Plan, delta: f64) -> Result<(), Failure
     say(&settings(args));
     say(&words::meaning(bounds.upper));
     if method != Method::Numerical {
-        let exact = plan.epsilon(&Accountant::new(Method::Numerical), delta)?;
+        let exact = plan.epsilon(&Accountant::new(Method::Numerical), delta).map_err(failure)?;
         say(&hint(method, &format!("proves {} ≤ ε ≤ {}", down(exact.lower), up(exact.upper))));
     }
     Ok(())
@@ -64,7 +65,7 @@ fn delta_at(args: &EpsilonArgs, plan: &Plan, epsilon: f64) -> Result<(), Failure
         )));
     }
     let started = Instant::now();
-    let bounds = numerical::delta(&plan.history()?, epsilon).map_err(failure)?;
+    let bounds = plan.delta(epsilon).map_err(failure)?;
     let seconds = started.elapsed().as_secs_f64();
     if args.answer.json {
         let mut answer = json!({
@@ -74,7 +75,7 @@ fn delta_at(args: &EpsilonArgs, plan: &Plan, epsilon: f64) -> Result<(), Failure
             "epsilon": epsilon,
             "accountant": method.name(),
         });
-        plan.describe(&mut answer);
+        describe(plan, &mut answer);
         answer["seconds"] = json!(seconds);
         say(&answer.to_string());
         return Ok(());

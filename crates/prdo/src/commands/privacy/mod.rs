@@ -6,16 +6,16 @@ mod noise;
 mod rate;
 mod rounds;
 mod statement;
-mod words;
 
 use super::Failure;
 use crate::cli::privacy::{AnswerArgs, BudgetArgs, Privacy};
 use crate::cli::values::Rate;
 use crate::progress::say;
-use prdo::accounting::{Accountant, AccountingError, Bounds, Event, History, Method, Target};
+use prdo::accounting::{Accountant, AccountingError, Bounds, Method, Target};
+use prdo::budget::words::{self, plain};
+use prdo::budget::{Plan, lower};
 use serde_json::{Value as Json, json};
 use std::time::Instant;
-use words::plain;
 
 /// Answers a question.
 pub fn run(question: &Privacy) -> Result<(), Failure> {
@@ -29,42 +29,13 @@ pub fn run(question: &Privacy) -> Result<(), Failure> {
     }
 }
 
-/// Releases to be accounted for: the first with a rate and noise of its own, then the rest.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    rate: f64,
-    first_rate: f64,
-    noise: f64,
-    first_noise: f64,
-    rounds: u64,
-}
-
-impl Plan {
-    fn first(&self) -> Result<Event, Failure> {
-        Event::sampled_gaussian(self.first_rate, self.first_noise).map_err(failure)
-    }
-
-    fn each(&self) -> Result<Event, Failure> {
-        Event::sampled_gaussian(self.rate, self.noise).map_err(failure)
-    }
-
-    fn history(&self) -> Result<History, Failure> {
-        Ok(History::new().and(self.first()?, 1).and(self.each()?, self.rounds.saturating_sub(1)))
-    }
-
-    /// What the plan costs.
-    fn epsilon(&self, accountant: &Accountant, delta: f64) -> Result<Bounds, Failure> {
-        accountant.epsilon(&self.history()?, delta).map_err(failure)
-    }
-
-    /// The plan's settings, for a JSON answer.
-    fn describe(&self, into: &mut Json) {
-        into["rate"] = json!(self.rate);
-        into["first_rate"] = json!(self.first_rate);
-        into["noise_multiplier"] = json!(self.noise);
-        into["first_noise_multiplier"] = json!(self.first_noise);
-        into["rounds"] = json!(self.rounds);
-    }
+/// The plan's settings, for a JSON answer.
+fn describe(plan: &Plan, into: &mut Json) {
+    into["rate"] = json!(plan.rate);
+    into["first_rate"] = json!(plan.first_rate);
+    into["noise_multiplier"] = json!(plan.noise);
+    into["first_noise_multiplier"] = json!(plan.first_noise);
+    into["rounds"] = json!(plan.rounds);
 }
 
 /// A plan that was fitted to a budget.
@@ -87,7 +58,7 @@ impl Fit {
         let started = Instant::now();
         let accountant = Accountant::new(answer.accountant);
         let plan = search(&accountant, &target)?;
-        let bounds = plan.epsilon(&accountant, target.delta())?;
+        let bounds = plan.epsilon(&accountant, target.delta()).map_err(failure)?;
         Ok(Self { method: answer.accountant, target, plan, bounds, seconds: started.elapsed().as_secs_f64() })
     }
 
@@ -98,7 +69,7 @@ impl Fit {
         for (key, value) in cost.as_object().into_iter().flatten() {
             answer[key] = value.clone();
         }
-        self.plan.describe(&mut answer);
+        describe(&self.plan, &mut answer);
         answer["target_epsilon"] = json!(self.target.epsilon());
         answer["seconds"] = json!(self.seconds);
         answer.to_string()
@@ -139,11 +110,6 @@ fn epsilon_keys(method: Method, bounds: &Bounds, delta: f64) -> Json {
         "delta": delta,
         "accountant": method.name(),
     })
-}
-
-/// The Rényi accountants know no lower bound; that is not the same as knowing the bound 0.
-fn lower(method: Method, bounds: &Bounds) -> Option<f64> {
-    (method == Method::Numerical).then_some(bounds.lower)
 }
 
 /// A question the accountant refuses, by the name of its option.

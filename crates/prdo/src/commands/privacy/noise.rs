@@ -1,19 +1,23 @@
 //! `prdo privacy noise`: the least noise for a budget.
 
-use super::words::up;
-use super::{Failure, Fit, Plan, first_words, unmet};
+use super::{Failure, Fit, first_words, unmet};
 use crate::cli::privacy::NoiseArgs;
 use crate::progress::say;
-use prdo::accounting::{Accountant, Target, calibrate};
+use prdo::accounting::{Accountant, Target};
+use prdo::budget::Plan;
+use prdo::budget::words::up;
 use serde_json::json;
 
 pub fn run(args: &NoiseArgs) -> Result<(), Failure> {
     let (rate, first_rate) = (args.rate.value, args.first_rate.as_ref().unwrap_or(&args.rate).value);
-    let rates = [(first_rate, 1), (rate, args.rounds - 1)];
-    let fit = Fit::of(&args.answer, &args.budget, |accountant, target| {
-        let noise = least(accountant, target, &rates)?;
-        Ok(Plan { rate, first_rate, noise, first_noise: noise, rounds: args.rounds })
-    })?;
+    let least = |accountant: &Accountant, target: &Target| {
+        Plan::with_least_noise(accountant, target, (first_rate, rate), args.rounds).map_err(unmet(
+            "no noise multiplier up to 1e6",
+            target,
+            "raise --epsilon or --delta, or lower --rounds or --rate",
+        ))
+    };
+    let fit = Fit::of(&args.answer, &args.budget, least)?;
     let noise = fit.plan.noise;
     if args.answer.json {
         say(&fit.json(json!({ "noise_multiplier": noise })));
@@ -25,16 +29,5 @@ pub fn run(args: &NoiseArgs) -> Result<(), Failure> {
     say(
         "Meaning: Gaussian noise with a standard deviation of that many times the most one record can contribute.",
     );
-    fit.hint(
-        |accountant, target| least(accountant, target, &rates),
-        |exact| format!("needs a noise multiplier of {}", up(exact)),
-    )
-}
-
-fn least(accountant: &Accountant, target: &Target, rates: &[(f64, u64)]) -> Result<f64, Failure> {
-    calibrate::noise_multiplier(accountant, target, rates).map_err(unmet(
-        "no noise multiplier up to 1e6",
-        target,
-        "raise --epsilon or --delta, or lower --rounds or --rate",
-    ))
+    fit.hint(least, |exact| format!("needs a noise multiplier of {}", up(exact.noise)))
 }

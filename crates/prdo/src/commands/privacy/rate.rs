@@ -1,18 +1,23 @@
 //! `prdo privacy rate`: the largest sampling rate for a budget.
 
-use super::words::{down, plain};
-use super::{Failure, Fit, Plan, unmet};
+use super::{Failure, Fit, unmet};
 use crate::cli::privacy::RateArgs;
 use crate::progress::say;
-use prdo::accounting::{Accountant, Target, calibrate};
+use prdo::accounting::{Accountant, Target};
+use prdo::budget::Plan;
+use prdo::budget::words::{down, plain};
 use serde_json::json;
 
 pub fn run(args: &RateArgs) -> Result<(), Failure> {
     let (noise, rounds) = (args.noise, args.rounds);
-    let fit = Fit::of(&args.answer, &args.budget, |accountant, target| {
-        let rate = largest(accountant, target, args)?;
-        Ok(Plan { rate, first_rate: rate, noise, first_noise: noise, rounds })
-    })?;
+    let largest = |accountant: &Accountant, target: &Target| {
+        Plan::with_largest_rate(accountant, target, noise, rounds).map_err(unmet(
+            "not even a sampling rate of 1e-12",
+            target,
+            "raise --noise, --epsilon or --delta, or lower --rounds",
+        ))
+    };
+    let fit = Fit::of(&args.answer, &args.budget, largest)?;
     let rate = fit.plan.rate;
     if args.answer.json {
         say(&fit.json(json!({ "rate": rate })));
@@ -27,16 +32,5 @@ pub fn run(args: &RateArgs) -> Result<(), Failure> {
             plain((100.0 / rate).ceil())
         ),
     });
-    fit.hint(
-        |accountant, target| largest(accountant, target, args),
-        |exact| format!("allows a rate of {}", down(exact)),
-    )
-}
-
-fn largest(accountant: &Accountant, target: &Target, args: &RateArgs) -> Result<f64, Failure> {
-    calibrate::rate(accountant, target, args.noise, args.rounds).map_err(unmet(
-        "not even a sampling rate of 1e-12",
-        target,
-        "raise --noise, --epsilon or --delta, or lower --rounds",
-    ))
+    fit.hint(largest, |exact| format!("allows a rate of {}", down(exact.rate)))
 }

@@ -1,10 +1,11 @@
 //! `prdo privacy rounds`: the most rounds for a budget.
 
-use super::words::plain;
-use super::{Failure, Fit, Plan, failure, first_words, unmet};
+use super::{Failure, Fit, first_words, unmet};
 use crate::cli::privacy::RoundsArgs;
 use crate::progress::say;
-use prdo::accounting::{Accountant, AccountingError, History, Target, calibrate};
+use prdo::accounting::{Accountant, Target, calibrate};
+use prdo::budget::Plan;
+use prdo::budget::words::plain;
 use serde_json::json;
 
 pub fn run(args: &RoundsArgs) -> Result<(), Failure> {
@@ -15,9 +16,14 @@ pub fn run(args: &RoundsArgs) -> Result<(), Failure> {
         first_noise: args.first_noise.unwrap_or(args.noise),
         rounds: 1,
     };
-    let fit = Fit::of(&args.answer, &args.budget, |accountant, target| {
-        Ok(Plan { rounds: most(accountant, target, &one)?, ..one })
-    })?;
+    let most = |accountant: &Accountant, target: &Target| {
+        one.with_most_rounds(accountant, target).map_err(unmet(
+            "not even one round",
+            target,
+            "raise --noise, --epsilon or --delta, or lower --rate (or --first-rate, if given)",
+        ))
+    };
+    let fit = Fit::of(&args.answer, &args.budget, most)?;
     let rounds = fit.plan.rounds;
     let capped = rounds >= calibrate::MOST_ROUNDS;
     if args.answer.json {
@@ -32,29 +38,5 @@ pub fn run(args: &RoundsArgs) -> Result<(), Failure> {
         true => "Meaning: more may fit; more are not looked for.",
         false => "Meaning: with one round more, this accountant's bound would exceed the budget.",
     });
-    fit.hint(|accountant, target| most(accountant, target, &one), |exact| format!("allows {exact} rounds"))
-}
-
-/// The most rounds of a plan; `one` is its first.
-fn most(accountant: &Accountant, target: &Target, one: &Plan) -> Result<u64, Failure> {
-    let refuse = unmet(
-        "not even one round",
-        target,
-        "raise --noise, --epsilon or --delta, or lower --rate (or --first-rate, if given)",
-    );
-    let (first, each) = (one.first()?, one.each()?);
-    if first == each {
-        return calibrate::rounds(accountant, target, &History::new(), each).map_err(refuse);
-    }
-    // The first round is spent, then as many of the others as fit: none is an answer too.
-    let spent = History::new().and(first, 1);
-    let (epsilon, delta) = (target.epsilon(), target.delta());
-    if accountant.epsilon(&spent, delta).map_err(failure)?.upper > epsilon {
-        return Err(refuse(AccountingError::NothingFits { epsilon, delta }));
-    }
-    match calibrate::rounds(accountant, target, &spent, each) {
-        Ok(more) => Ok((1 + more).min(calibrate::MOST_ROUNDS)),
-        Err(AccountingError::NothingFits { .. }) => Ok(1),
-        Err(error) => Err(refuse(error)),
-    }
+    fit.hint(most, |exact| format!("allows {} rounds", exact.rounds))
 }

@@ -1,10 +1,10 @@
 //! `prdo privacy statement`: what several runs on the same records cost together.
 
-use super::words::{meaning, plain, proof, up};
 use super::{Failure, epsilon_keys, failure};
 use crate::cli::privacy::StatementArgs;
 use crate::progress::say;
 use prdo::accounting::Accountant;
+use prdo::budget::words::{meaning, plain, proof, up};
 use prdo::privacy::Statement;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Figures and sentences for people. A bound is rounded to the side on which it stays a bound.
 
-use prdo::accounting::{Bounds, Method};
+use prdo_accounting::{Bounds, Method};
 
 /// How many digits of a bound are shown.
 const DIGITS: usize = 9;
@@ -32,6 +32,11 @@ fn rounded(x: f64, units: impl Fn(f64) -> i64) -> String {
 /// A number as short as it can be written exactly.
 pub fn plain(x: f64) -> String {
     if x != 0.0 && !(1e-4..1e12).contains(&x.abs()) { format!("{x:e}") } else { format!("{x}") }
+}
+
+/// Settings that people can read and type again.
+pub fn six_digits(x: f64) -> f64 {
+    format!("{x:.5e}").parse().unwrap_or(x)
 }
 
 /// What an ε means, in a line.

@@ -1,0 +1,127 @@
+//! What a finished training leaves behind: its model and its summary, as the command and the Python package write them.
+
+use crate::config::{Built, Document};
+use crate::output::{Folder, FolderError, write_models, write_network};
+use crate::predict::facts_to_json;
+use prdo_simulator::Row;
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+/// The results of a finished training.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The bytes of `model.safetensors`.
+    pub model: Vec<u8>,
+    /// What `summary.json` says.
+    pub summary: Json,
+}
+
+/// Results that cannot be put down.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The model's file.
+    #[error("model.safetensors: {0}")]
+    Model(String),
+    /// The report.
+    #[error("{0}")]
+    Report(String),
+    /// A checkpoint that is not needed any more.
+    #[error("cannot remove the checkpoint: {0}")]
+    Checkpoint(std::io::Error),
+}
+
+impl Results {
+    /// The results of a run with these rows.
+    ///
+    /// # Errors
+    /// A model that cannot be written as tensors.
+    pub fn of(
+        document: &Document,
+        built: &Built,
+        rows: &[Row],
+        elapsed: Duration,
+    ) -> Result<Self, ResultsError> {
+        let training = &*built.prepared.training;
+        let (average, nodes) = (training.average(), training.models());
+        let model = match &built.network {
+            Some(network) => write_network(&network.spec, &average, &nodes, true).map_err(|e| e.to_string()),
+            None => write_models(&average, &nodes).map_err(|e| e.to_string()),
+        };
+        let model = model.map_err(ResultsError::Model)?;
+        Ok(Self { model, summary: summary(document, built, rows, elapsed) })
+    }
+
+    /// Writes the model, the summary and the report into a folder that has `run.toml` and `metrics.csv`; the summary
+    /// after the model, because it marks the run as finished.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
+        folder.write("model.safetensors", &self.model)?;
+        folder.write("summary.json", format!("{:#}\n", self.summary).as_bytes())?;
+        let html = crate::report::from_folder(folder.path()).map_err(ResultsError::Report)?;
+        folder.write("report.html", html.as_bytes())?;
+        let checkpoint = folder.path().join("checkpoint");
+        if checkpoint.is_dir() {
+            std::fs::remove_dir_all(&checkpoint).map_err(ResultsError::Checkpoint)?;
+        }
+        Ok(())
+    }
+}
+
+/// What should worry whoever looks at these figures.
+pub fn worries(rows: &[Row]) -> Option<String> {
+    let (first, last) = (rows.first()?, rows.last()?);
+    (last.round > 0 && last.loss >= first.loss).then(|| {
+        format!(
+            "the model did not learn: its loss is {:.3} after {} rounds and was {:.3} at the start; the noise or the \
+             features' scale dominates. Centre and scale the features by limits you know (to about -1 … 1), or use \
+             fewer rounds, a smaller step size, more records or a larger ε",
+            last.loss, last.round, first.loss
+        )
+    })
+}
+
+fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) -> Json {
+    let (training, facts) = (&*built.prepared.training, &built.prepared.facts);
+    let last = rows.last();
+    let guarantee = built.prepared.guarantee;
+    let validation = built.validation.as_ref().and_then(|accuracy| accuracy(&training.average()));
+    let lowest_own = built.prepared.node_accuracy().into_iter().reduce(f64::min);
+    json!({
+        "finished": true,
+        "name": document.text("name"),
+        "method": built.method.card().name,
+        "rounds": training.round(),
+        "nodes": facts.nodes,
+        "records": facts.records,
+        "measured_records": facts.measured_records,
+        "parameters": facts.parameters,
+        "lambda": facts.spectrum.lambda,
+        "data": built.data,
+        "private": guarantee.is_some(),
+        "simulation": true,
+        "epsilon": guarantee.map(|g| g.epsilon),
+        "epsilon_spent": last.and_then(|r| r.epsilon_spent),
+        "delta": guarantee.map(|g| g.delta),
+        "noise_multiplier": guarantee.map(|g| g.noise_multiplier),
+        "accountant": guarantee.map(|g| g.accounting.name()),
+        "loss": last.map(|r| r.loss),
+        "grad_norm": last.map(|r| r.grad_norm),
+        "consensus_error": last.map(|r| r.consensus_error),
+        "test_accuracy": last.and_then(|r| r.test_accuracy),
+        "lowest_node_accuracy": lowest_own,
+        "validation_accuracy": validation,
+        "bytes_sent": last.map(|r| r.bytes_sent),
+        "gradient_evaluations": last.map(|r| r.gradient_evaluations),
+        "non_finite_records": training.non_finite(),
+        "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
+        "class_names": built.facts.class_names,
+        "facts": facts_to_json(&built.facts),
+        "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
+        "seconds": elapsed.as_secs_f64(),
+    })
+}

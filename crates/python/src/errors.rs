@@ -1,0 +1,85 @@
+//! Rust's errors as the package's exceptions.
+
+use prdo::accounting::AccountingError;
+use prdo::config::ConfigError;
+use prdo::error::RunError;
+use prdo::output::FolderError;
+use prdo::session::ResultsError;
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+
+/// An exception of `prdo.errors`; if even that cannot be made, why.
+fn exception<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let make = || py.import("prdo.errors")?.getattr(name)?.call1(arguments);
+    make().map_or_else(|error| error, PyErr::from_value)
+}
+
+/// `InputError`: what was given is wrong; nothing was trained or released.
+pub fn input(message: &str, field: Option<&str>, value: Option<&str>, allowed: Option<&str>) -> PyErr {
+    Python::attach(|py| exception(py, "InputError", (message, field, value, allowed)))
+}
+
+/// An argument that is out of range.
+pub fn out_of_range(field: &str, value: &str, allowed: &str) -> PyErr {
+    let message = format!("{field} = {value} is not allowed: it must be {allowed}");
+    input(&message, Some(field), Some(value), Some(allowed))
+}
+
+/// `RunError`: the work failed.
+pub fn work(message: &str) -> PyErr {
+    Python::attach(|py| exception(py, "RunError", (message,)))
+}
+
+/// Something wrong with the settings. Where it stands is shown only if that is a file.
+pub fn config(error: &ConfigError, origin: &str) -> PyErr {
+    let shown = match &error.place {
+        Some(place) if &*place.file == origin => {
+            let help = error.help.as_ref().map(|help| format!("\n  = help: {help}"));
+            format!("{}{}", error.message, help.unwrap_or_default())
+        }
+        _ => error.to_string(),
+    };
+    match error.subject.as_deref() {
+        Some(subject) => {
+            input(&shown, Some(&subject.field), subject.value.as_deref(), subject.allowed.as_deref())
+        }
+        None => input(&shown, None, None, None),
+    }
+}
+
+/// A run that cannot go on.
+pub fn run(error: &RunError) -> PyErr {
+    if error.is_input() {
+        input(&error.to_string(), error.field(), None, None)
+    } else {
+        work(&error.to_string())
+    }
+}
+
+/// A folder that cannot be written.
+pub fn folder(error: &FolderError) -> PyErr {
+    // The command's options have other names here.
+    let message =
+        error.to_string().replace("--out", "folder").replace("add --overwrite", "pass overwrite=True");
+    let message = message.replace("--overwrite", "overwrite=True").replace("--resume", "`prdo run --resume`");
+    if error.is_input() { input(&message, Some("out"), None, None) } else { work(&message) }
+}
+
+/// Results that cannot be written.
+pub fn results(error: &ResultsError) -> PyErr {
+    match error {
+        ResultsError::Folder(error) => folder(error),
+        other => work(&other.to_string()),
+    }
+}
+
+/// A question that the accountant refuses.
+pub fn accounting(error: &AccountingError) -> PyErr {
+    match error {
+        AccountingError::OutOfRange { field, value, allowed } => {
+            let field = if *field == "noise_multiplier" { "noise" } else { field };
+            out_of_range(field, &value.to_string(), allowed)
+        }
+        unmet => input(&unmet.to_string(), Some("epsilon"), None, None),
+    }
+}

@@ -1,0 +1,56 @@
+//! `prdo.graph`: who talks to whom, and how fast the network mixes.
+
+use crate::bytes;
+use crate::errors;
+use prdo::algorithm::graph::NetworkError;
+use prdo::config::{Document, wiring};
+use prdo::report::network_figure;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// Above so many nodes W is not written out.
+const DENSE_NODES: usize = 4096;
+
+/// The graph of these `graph.*` keys: its figures, W row after row, and its picture.
+#[pyfunction]
+pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<Bound<'py, PyDict>> {
+    let mut document = Document::parse("", "").map_err(|e| errors::config(&e, ""))?;
+    for (key, value) in &settings {
+        document
+            .give(crate::session::ORIGIN, key, value)
+            .map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
+    }
+    let wiring = wiring(&document, None).map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
+    let refuse = |e: NetworkError| errors::input(&format!("graph: {e}"), Some("graph.kind"), None, None);
+    let spectrum = wiring.mixing.check(true).map_err(refuse)?;
+    let semidefinite = match wiring.mixing.check(false) {
+        Ok(_) => true,
+        Err(NetworkError::Indefinite { .. }) => false,
+        Err(error) => return Err(refuse(error)),
+    };
+    let nodes = wiring.graph.nodes();
+    let answer = PyDict::new(py);
+    answer.set_item("nodes", nodes)?;
+    answer.set_item("edges", wiring.graph.edges())?;
+    answer.set_item("eigenvalue", spectrum.lambda)?;
+    answer.set_item("spectral_gap", spectrum.spectral_gap)?;
+    answer.set_item("smallest_eigenvalue", spectrum.smallest)?;
+    answer.set_item("positive_semidefinite", semidefinite)?;
+    answer.set_item("weights", &wiring.weights)?;
+    let degrees: Vec<usize> = (0..nodes).map(|i| wiring.graph.degree(i)).collect();
+    answer.set_item("degrees", degrees)?;
+    if nodes <= DENSE_NODES {
+        let mut matrix = vec![0.0; nodes * nodes];
+        for i in 0..nodes {
+            let (columns, weights) = wiring.mixing.row(i);
+            for (j, w) in columns.iter().zip(weights) {
+                if let Some(entry) = matrix.get_mut(i * nodes + *j as usize) {
+                    *entry = *w;
+                }
+            }
+        }
+        answer.set_item("matrix", PyBytes::new(py, &bytes::of(&matrix)))?;
+    }
+    answer.set_item("svg", network_figure(&wiring, &spectrum).to_svg())?;
+    Ok(answer)
+}

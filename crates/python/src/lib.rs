@@ -1,0 +1,46 @@
+//! The extension module of the Python package `prdo`: the façade's functions, and nothing else.
+//!
+//! Arrays cross as `bytes` of little-endian numbers, which NumPy makes and reads without copying an element by hand and
+//! which needs neither NumPy's interface nor `unsafe` here. What people call is in `python/prdo`, which checks types,
+//! makes arrays and wraps the answers; every range is checked on this side, by the code that the command uses.
+//!
+//! What never happens here: a figure of its own, training that holds the interpreter's lock, a panic across the border
+//! (PyO3 turns one into an exception all the same).
+// PyO3's macros write `unsafe` themselves; none is written by hand.
+#![allow(unsafe_code)]
+
+mod budget;
+mod bytes;
+mod errors;
+mod graph;
+mod model;
+mod plot;
+mod records;
+mod session;
+mod shared;
+mod trained;
+
+use pyo3::prelude::*;
+
+/// The module `prdo._prdo`.
+#[pymodule]
+mod _prdo {
+    #[pymodule_export]
+    use crate::budget::{curve, delta, epsilon, meaning, noise, rate, rounds};
+    #[pymodule_export]
+    use crate::graph::graph;
+    #[pymodule_export]
+    use crate::model::check_model;
+    #[pymodule_export]
+    use crate::plot::plot;
+    #[pymodule_export]
+    use crate::session::Session;
+    #[pymodule_export]
+    use crate::trained::Trained;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

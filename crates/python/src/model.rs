@@ -1,0 +1,418 @@
+//! Models whose gradients a Python function computes.
+//!
+//! The gate asks for the gradients of a few records at a time and does everything else itself: it samples, clips, adds,
+//! charges and draws noise as for every other model. The function sees those few records and the parameters.
+
+use crate::bytes;
+use crate::errors;
+use crate::records::Arrays;
+use crate::shared::Shared;
+use prdo::config::{BoxedModel, OwnModel};
+use prdo::data::{Feature, Loaded, Table};
+use prdo::peer::agreement::Facts;
+use prdo::privacy::engine::{Differentiator, Engine, Piece, Worker};
+use prdo::privacy::{Model, Records, Start};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Coordinates of an engine come in groups of so many.
+const LANES: usize = 16;
+/// The most records that the gate takes at a time.
+const MOST_RECORDS: usize = 63;
+/// Records on which a model is tried before it is used.
+const TRIED: usize = 8;
+/// How far a record's gradient may depend on its company, relative: rounding in single precision does not reach it.
+const TOLERANCE: f64 = 1e-3;
+
+/// A `prdo.PythonModel`, as `prdo/model.py` hands it over.
+#[derive(FromPyObject)]
+pub struct Given {
+    dimension: usize,
+    start: Py<PyBytes>,
+    group: usize,
+    check: bool,
+    /// `bridge(shape, image_bytes)` → (evaluate, predict or None), for records of that shape.
+    bridge: Py<PyAny>,
+}
+
+/// The same, ready to be given records.
+pub struct Own {
+    given: Given,
+    start: Start,
+    shared: Arc<Shared>,
+    /// Whether it was tried on a node's records already: one node's are enough.
+    tried: Arc<AtomicBool>,
+}
+
+impl Own {
+    /// A model whose exceptions go to `shared`.
+    pub fn new(py: Python<'_>, given: Given, shared: Arc<Shared>) -> PyResult<Self> {
+        let tried = Arc::new(AtomicBool::new(!given.check));
+        let refuse = |why: &str| errors::input(&format!("model: {why}"), Some("model"), None, None);
+        let start = bytes::f64s(given.start.as_bytes(py));
+        if start.len() != given.dimension {
+            return Err(refuse("start must have as many values as the model has parameters"));
+        }
+        let start = Start::declared_public(start).map_err(|e| refuse(&e.to_string()))?;
+        Ok(Self { given, start, shared, tried })
+    }
+
+    fn model<F: Feature>(&self, facts: &Facts) -> Result<PythonModel<F>, String> {
+        let shape: Vec<u64> = facts.image.map_or_else(|| vec![facts.features], |sides| sides.to_vec());
+        let made = Python::attach(|py| -> PyResult<_> {
+            let shape = PyTuple::new(py, shape)?;
+            let bytes = F::NUMPY == u8::NUMPY;
+            let pair = self.given.bridge.bind(py).call1((shape, bytes))?;
+            pair.extract::<(Py<PyAny>, Option<Py<PyAny>>)>()
+        });
+        let (evaluate, predict) = made.map_err(|error| {
+            let message = error.to_string();
+            self.shared.fail(error);
+            message
+        })?;
+        let dimension = self.given.dimension;
+        Ok(PythonModel {
+            dimension,
+            padded: dimension.next_multiple_of(LANES),
+            places: (0..dimension as u32).collect(),
+            width: facts.features as usize,
+            start: self.start.values().to_vec(),
+            group: self.given.group.clamp(1, MOST_RECORDS),
+            calls: Arc::new(Calls { evaluate, predict, shared: Arc::clone(&self.shared) }),
+            tried: Arc::clone(&self.tried),
+            records: PhantomData,
+        })
+    }
+}
+
+impl OwnModel for Own {
+    fn start(&self) -> Start {
+        self.start.clone()
+    }
+
+    fn numbers(&self, facts: &Facts) -> Result<BoxedModel, String> {
+        Ok(Box::new(self.model::<f64>(facts)?))
+    }
+
+    fn images(&self, facts: &Facts) -> Result<BoxedModel<u8>, String> {
+        Ok(Box::new(self.model::<u8>(facts)?))
+    }
+}
+
+/// The functions, and where their exceptions go.
+struct Calls {
+    evaluate: Py<PyAny>,
+    predict: Option<Py<PyAny>>,
+    shared: Arc<Shared>,
+}
+
+/// Losses and, record after record, gradients.
+type Evaluated = (Vec<f64>, Py<PyBytes>);
+
+impl Calls {
+    /// Calls a function with the interpreter's lock; `None` if it raised, or if the run is to stop.
+    fn attached<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+        if self.shared.stopped() {
+            return None;
+        }
+        let result = Python::attach(call);
+        result.map_err(|error| self.shared.fail(error)).ok()
+    }
+
+    /// Losses and gradients of these records at a point.
+    fn evaluate<F: Feature>(&self, x: &Py<PyBytes>, data: &Table<F>, records: &[u32]) -> Option<Evaluated> {
+        self.attached(|py| {
+            let (features, labels) = (features(py, data, records)?, labels(py, data, records)?);
+            let answer = self.evaluate.bind(py).call1((x, features, labels))?;
+            let (losses, gradients): (Bound<'_, PyBytes>, Bound<'_, PyBytes>) = answer.extract()?;
+            Ok((bytes::f64s(losses.as_bytes()), gradients.unbind()))
+        })
+    }
+}
+
+/// The features of these records as Python reads them.
+fn features<'py, F: Feature>(
+    py: Python<'py>,
+    data: &Table<F>,
+    records: &[u32],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut rows = Vec::with_capacity(records.len() * data.width());
+    records.iter().for_each(|r| rows.extend_from_slice(data.row(*r as usize)));
+    let mut flat = Vec::with_capacity(rows.len() * size_of::<F>());
+    F::bytes(&rows, &mut |bytes| flat.extend_from_slice(bytes));
+    Ok(PyBytes::new(py, &flat))
+}
+
+fn labels<'py, F: Feature>(
+    py: Python<'py>,
+    data: &Table<F>,
+    records: &[u32],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let labels: Vec<f64> = records.iter().map(|r| data.label(*r as usize)).collect();
+    Ok(PyBytes::new(py, &bytes::of(&labels)))
+}
+
+/// A model of records of one kind.
+pub struct PythonModel<F: Feature> {
+    dimension: usize,
+    padded: usize,
+    places: Vec<u32>,
+    width: usize,
+    start: Vec<f64>,
+    group: usize,
+    calls: Arc<Calls>,
+    tried: Arc<AtomicBool>,
+    records: PhantomData<fn(F)>,
+}
+
+impl<F: Feature> PythonModel<F> {
+    fn point(&self, x: &[f64]) -> Py<PyBytes> {
+        Python::attach(|py| PyBytes::new(py, &bytes::of(x)).unbind())
+    }
+
+    /// Calls `visit` with the losses and gradients of `records`, a few at a time; `false` if it could not.
+    fn each_group(
+        &self,
+        x: &[f64],
+        data: &Table<F>,
+        records: Records<'_>,
+        mut visit: impl FnMut(&[f64], &[u8]),
+    ) -> bool {
+        let point = self.point(x);
+        let mut list = Vec::with_capacity(records.len());
+        records.each(|r| list.push(r as u32));
+        list.chunks(self.group).all(|group| {
+            let evaluated = self.calls.evaluate(&point, data, group);
+            if let Some((losses, gradients)) = &evaluated {
+                Python::attach(|py| visit(losses, gradients.as_bytes(py)));
+            }
+            evaluated.is_some()
+        })
+    }
+
+    /// How far the gradients of some records depend on their company, relative to the largest of them; `None` if a
+    /// call failed. A point beside the start is looked at: there more of a model is awake.
+    pub fn deviation(&self, data: &Table<F>) -> Option<f64> {
+        let step = |(j, x): (usize, &f64)| x + 0.05 * (((j * 7919 + 13) % 101) as f64 / 50.0 - 1.0);
+        let x: Vec<f64> = self.start.iter().enumerate().map(step).collect();
+        let point = self.point(&x);
+        let records: Vec<u32> = (0..data.len().min(TRIED) as u32).collect();
+        let numbers = |bytes: &Py<PyBytes>| -> Vec<f32> {
+            Python::attach(|py| bytes::f32s(bytes.as_bytes(py)).collect())
+        };
+        let (_, together) = self.calls.evaluate(&point, data, &records)?;
+        let together = numbers(&together);
+        let (mut apart, mut largest) = (0.0_f64, 0.0_f64);
+        for (record, of_batch) in records.iter().zip(together.chunks(self.dimension)) {
+            let (_, alone) = self.calls.evaluate(&point, data, &[*record])?;
+            let (mut difference, mut norm) = (0.0, 0.0);
+            for (a, b) in numbers(&alone).iter().zip(of_batch) {
+                difference += f64::from(a - b).powi(2);
+                norm += f64::from(*a).powi(2);
+            }
+            // What is not a number is left out by the gate, and says nothing about company.
+            if difference.is_finite() && norm.is_finite() {
+                (apart, largest) = (apart.max(difference.sqrt()), largest.max(norm.sqrt()));
+            }
+        }
+        Some(if largest > 0.0 { apart / largest } else { apart })
+    }
+}
+
+impl<F: Feature> Model for PythonModel<F> {
+    type Data = Table<F>;
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn check(&self, data: &Table<F>) -> Result<(), String> {
+        if data.width() != self.width {
+            return Err(format!(
+                "records have {} features, the model was made for {}",
+                data.width(),
+                self.width
+            ));
+        }
+        if self.tried.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        let deviation = self.deviation(data).ok_or("the model failed on the first records")?;
+        match deviation <= TOLERANCE {
+            true => Ok(()),
+            false => Err(dependence(deviation)),
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.calls.shared.stopped().then(|| "it raised an exception, or was interrupted".to_string())
+    }
+
+    fn loss(&self, x: &[f64], data: &Table<F>, record: usize) -> f64 {
+        self.sum_losses(x, data, Records::Run(record, record + 1))
+    }
+
+    fn gradient(&self, x: &[f64], data: &Table<F>, record: usize, gradient: &mut [f64]) {
+        gradient.fill(0.0);
+        self.add_gradients(x, data, Records::Run(record, record + 1), gradient);
+    }
+
+    fn count_correct(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> Option<u64> {
+        let predict = self.calls.predict.as_ref()?;
+        let point = self.point(x);
+        let mut list = Vec::with_capacity(records.len());
+        records.each(|r| list.push(r as u32));
+        let count = |group: &[u32]| {
+            let predicted = self.calls.attached(|py| {
+                let answer = predict.bind(py).call1((&point, features(py, data, group)?))?;
+                Ok(bytes::f64s(answer.cast::<PyBytes>()?.as_bytes()))
+            })?;
+            let right = |(r, p): &(&u32, &f64)| data.label(**r as usize) == **p;
+            Some(group.iter().zip(&predicted).filter(right).count() as u64)
+        };
+        list.chunks(self.group).map(count).sum()
+    }
+
+    fn engine(&self) -> Option<&dyn Engine<Table<F>>> {
+        Some(self)
+    }
+
+    fn add_gradients(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) {
+        self.evaluate(x, data, records, sum);
+    }
+
+    fn sum_losses(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> f64 {
+        let mut sum = 0.0;
+        match self.each_group(x, data, records, |losses, _| sum += losses.iter().sum::<f64>()) {
+            true => sum,
+            false => f64::NAN,
+        }
+    }
+
+    fn evaluate(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) -> f64 {
+        let mut total = 0.0;
+        let done = self.each_group(x, data, records, |losses, gradients| {
+            total += losses.iter().sum::<f64>();
+            for gradient in gradients.chunks(4 * self.dimension) {
+                sum.iter_mut().zip(bytes::f32s(gradient)).for_each(|(s, g)| *s += f64::from(g));
+            }
+        });
+        if done { total } else { f64::NAN }
+    }
+}
+
+/// What is wrong with a model whose gradients depend on more than their record.
+fn dependence(deviation: f64) -> String {
+    format!(
+        "the gradient of a record changes by {:.2} % when other records are in the batch, or from call to call: \
+         clipping then bounds nothing and the run would not be private. Batch normalisation, a loss that is a mean over \
+         the batch, and dropout do this: return one gradient a record, of that record's own loss (check=False skips this \
+         test, on your own responsibility)",
+        100.0 * deviation
+    )
+}
+
+impl<F: Feature> Engine<Table<F>> for PythonModel<F> {
+    fn coordinates(&self) -> usize {
+        self.padded
+    }
+
+    fn places(&self) -> &[u32] {
+        &self.places
+    }
+
+    fn prepare<'a>(&'a self, points: &[&[f64]]) -> Box<dyn Differentiator<Table<F>> + 'a> {
+        Box::new(Ready { model: self, points: points.iter().map(|x| self.point(x)).collect() })
+    }
+}
+
+/// A model at one or two points.
+struct Ready<'a, F: Feature> {
+    model: &'a PythonModel<F>,
+    points: Vec<Py<PyBytes>>,
+}
+
+impl<F: Feature> Differentiator<Table<F>> for Ready<'_, F> {
+    fn worker<'a>(&'a self) -> Box<dyn Worker<Table<F>> + 'a> {
+        Box::new(Group { ready: self, gradients: vec![Vec::new(); self.points.len()] })
+    }
+}
+
+/// The gradients of a few records, at every point, padded with zeros.
+struct Group<'a, F: Feature> {
+    ready: &'a Ready<'a, F>,
+    gradients: Vec<Vec<f32>>,
+}
+
+impl<F: Feature> Worker<Table<F>> for Group<'_, F> {
+    fn group(&self) -> usize {
+        self.ready.model.group
+    }
+
+    fn load(&mut self, data: &Table<F>, records: &[u32]) {
+        let model = self.ready.model;
+        for (point, into) in self.ready.points.iter().zip(&mut self.gradients) {
+            into.clear();
+            let evaluated = model.calls.evaluate(point, data, records);
+            let Some((_, gradients)) = evaluated else {
+                // Counts as zero, and the gate releases nothing of this round: see `Model::failure`.
+                into.resize(records.len() * model.padded, f32::NAN);
+                continue;
+            };
+            Python::attach(|py| {
+                for gradient in gradients.as_bytes(py).chunks(4 * model.dimension) {
+                    into.extend(bytes::f32s(gradient));
+                    into.resize(into.len().next_multiple_of(model.padded), 0.0);
+                }
+            });
+        }
+    }
+
+    fn differentiate(&mut self, _: usize, _: usize) {}
+
+    fn pieces(&self) -> usize {
+        1
+    }
+
+    fn piece(&self, point: usize, which: usize, _: usize) -> Piece<'_> {
+        let padded = self.ready.model.padded;
+        let gradients = self.gradients.get(point).map_or(&[][..], Vec::as_slice);
+        Piece::Dense(gradients.get(which * padded..(which + 1) * padded).unwrap_or(&[]))
+    }
+}
+
+/// Tries a model on the first records of X and y: how far a record's gradient depends on the others, relative.
+#[pyfunction]
+pub fn check_model(py: Python<'_>, model: Given, records: Arrays<'_>) -> PyResult<f64> {
+    let shared = Arc::new(Shared::default());
+    let own = Own::new(py, model, Arc::clone(&shared))?;
+    let deviation = match records.load()? {
+        Loaded::Numbers(data) => try_on::<f64>(py, &own, &data.table, data.image),
+        Loaded::Images(data) => try_on::<u8>(py, &own, &data.table, data.image),
+    };
+    if let Some(error) = shared.take() {
+        return Err(error);
+    }
+    match deviation {
+        Some(deviation) if deviation <= TOLERANCE => Ok(deviation),
+        Some(deviation) => {
+            Err(errors::input(&format!("model: {}", dependence(deviation)), Some("model"), None, None))
+        }
+        None => Err(errors::work("the model failed")),
+    }
+}
+
+fn try_on<F: Feature>(
+    py: Python<'_>,
+    own: &Own,
+    table: &Table<F>,
+    image: Option<prdo::data::ImageShape>,
+) -> Option<f64> {
+    let image = image.map(|i| [i.channels as u64, i.height as u64, i.width as u64]);
+    let facts = Facts { features: table.width() as u64, image, ..Facts::default() };
+    let model = own.model::<F>(&facts).ok()?;
+    py.detach(|| if table.is_empty() { Some(0.0) } else { model.deviation(table) })
+}

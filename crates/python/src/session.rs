@@ -1,0 +1,309 @@
+//! One run: settings and records from Python, checked and sealed, then trained once.
+
+use crate::errors;
+use crate::model::{Given as GivenModel, Own};
+use crate::records::Arrays;
+use crate::shared::Shared;
+use crate::trained::{self, Trained};
+use prdo::config::{Built, Document, Given, build, build_own, resolved};
+use prdo::error::RunError;
+use prdo::output::{Folder, FolderError, MetricsFile, format_row, header};
+use prdo::session::{Results, ResultsError};
+use prdo::simulator::{End, Moments, Observer, Row, Training, train};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What errors call the place of settings that came as arguments.
+pub const ORIGIN: &str = "the arguments";
+/// How often Ctrl-C is looked for, and how often at most progress is told.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A run that is ready to train.
+#[pyclass(frozen, module = "prdo._prdo")]
+pub struct Session {
+    ready: Mutex<Option<Ready>>,
+    run_file: String,
+    warnings: Vec<String>,
+}
+
+struct Ready {
+    document: Document,
+    built: Built,
+    shared: Arc<Shared>,
+}
+
+/// What the training thread tells the waiting one.
+enum Event {
+    Row(Row),
+    Round(u32),
+}
+
+#[pymethods]
+impl Session {
+    /// Reads a run file, sets keys (TOML values), takes records and a model, and checks everything.
+    #[new]
+    #[pyo3(signature = (file, settings, records=None, test=None, title=None, model=None, unseeded=false))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        file: Option<PathBuf>,
+        settings: Vec<(String, String)>,
+        records: Option<Arrays<'_>>,
+        test: Option<Arrays<'_>>,
+        title: Option<String>,
+        model: Option<GivenModel>,
+        unseeded: bool,
+    ) -> PyResult<Self> {
+        let refuse = |e| errors::config(&e, ORIGIN);
+        let mut document = match file {
+            Some(file) => Document::read(&file),
+            None => Document::parse(ORIGIN, ""),
+        }
+        .map_err(refuse)?;
+        for (key, value) in &settings {
+            document.give(ORIGIN, key, value).map_err(refuse)?;
+        }
+        document.unseeded = unseeded;
+        if let Some(records) = records {
+            let (records, test) = (records.load()?, test.map(Arrays::load).transpose()?);
+            let title = title.unwrap_or_else(|| "data from Python".into());
+            document.give_records(Given { records, test, title }).map_err(refuse)?;
+        }
+        let shared = Arc::new(Shared::default());
+        let own = model.map(|model| Own::new(py, model, Arc::clone(&shared))).transpose()?;
+        let built = py.detach(|| match &own {
+            Some(own) => build_own(&document, own),
+            None => build(&document),
+        });
+        if let Some(error) = shared.take() {
+            return Err(error);
+        }
+        let built = built.map_err(refuse)?;
+        let run_file = resolved::to_toml(&document, &built);
+        let warnings = built.warnings.clone();
+        let ready = Mutex::new(Some(Ready { document, built, shared }));
+        Ok(Self { ready, run_file, warnings })
+    }
+
+    /// Every setting of the run, as a run file.
+    #[getter]
+    fn run_file(&self) -> &str {
+        &self.run_file
+    }
+
+    /// What is allowed but should be thought about.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// Public facts of the run; `None` once it was trained.
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Ready { document, built, .. }) = &*ready else { return Ok(None) };
+        let (facts, guarantee) = (&built.prepared.facts, built.prepared.guarantee);
+        let answer = PyDict::new(py);
+        answer.set_item("name", document.text("name"))?;
+        answer.set_item("method", built.method.card().name)?;
+        answer.set_item("method_title", built.method.card().title)?;
+        answer.set_item("model", &built.model)?;
+        answer.set_item("data", &built.data)?;
+        answer.set_item("nodes", facts.nodes)?;
+        answer.set_item("links", facts.links)?;
+        answer.set_item("eigenvalue", facts.spectrum.lambda)?;
+        answer.set_item("records", facts.records)?;
+        answer.set_item("least_records", facts.least_records)?;
+        answer.set_item("test_records", built.test_records)?;
+        answer.set_item("parameters", facts.parameters)?;
+        answer.set_item("rounds", built.prepared.schedule.rounds)?;
+        answer.set_item("batch_size", built.batch.1)?;
+        answer.set_item("epsilon", guarantee.map(|g| g.epsilon))?;
+        answer.set_item("delta", guarantee.map(|g| g.delta))?;
+        answer.set_item("noise_multiplier", guarantee.map(|g| g.noise_multiplier))?;
+        Ok(Some(answer))
+    }
+
+    /// Trains to the end. `each(round, row or None)` is told how it goes, in the calling thread.
+    #[pyo3(signature = (out=None, overwrite=false, threads=None, each=None))]
+    fn train(
+        &self,
+        py: Python<'_>,
+        out: Option<PathBuf>,
+        overwrite: bool,
+        threads: Option<usize>,
+        each: Option<Py<PyAny>>,
+    ) -> PyResult<Trained> {
+        let taken = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ready = taken.ok_or_else(|| errors::work("this session was trained already"))?;
+        let shared = Arc::clone(&ready.shared);
+        let pool = threads.map(pool).transpose()?;
+        let name = ready.document.text("name").unwrap_or_else(|| "run".into());
+        let folder = out.map(|path| Folder::create(Some(&path), &name, overwrite)).transpose();
+        let folder = folder.map_err(|e| errors::folder(&e))?;
+        let (sender, receiver) = channel();
+        let run_file = self.run_file.clone();
+        let work = move || {
+            let work = || ready.train(run_file, folder, sender);
+            match &pool {
+                Some(pool) => pool.install(work),
+                None => work(),
+            }
+        };
+        let thread = std::thread::Builder::new().name("prdo".into()).spawn(work);
+        let thread = thread.map_err(|e| errors::work(&format!("cannot start a thread: {e}")))?;
+        wait(py, receiver, &shared, each.as_ref());
+        let result = py.detach(|| thread.join());
+        match (shared.take(), result) {
+            (Some(error), _) => Err(error),
+            (None, Ok(Ok(trained))) => Ok(trained),
+            (None, Ok(Err(failure))) => Err(failure.exception()),
+            (None, Err(_)) => Err(errors::work("the training thread ended unexpectedly")),
+        }
+    }
+}
+
+fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    if !(1..=1024).contains(&threads) {
+        return Err(errors::out_of_range("threads", &threads.to_string(), "a whole number from 1 to 1024"));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| errors::work(&format!("cannot start {threads} threads: {e}")))
+}
+
+/// Waits for the training thread without the interpreter's lock; passes on what it tells and stops it on Ctrl-C, or
+/// when `each` raises.
+fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option<&Py<PyAny>>) {
+    let receiver = Mutex::new(receiver);
+    loop {
+        let event = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
+        let told = match (event, each) {
+            (Err(RecvTimeoutError::Disconnected), _) => return,
+            (Ok(Event::Row(row)), Some(each)) => {
+                each.call1(py, (row.round, trained::cells(&row))).map(|_| ())
+            }
+            (Ok(Event::Round(round)), Some(each)) => each.call1(py, (round, py.None())).map(|_| ()),
+            _ => Ok(()),
+        };
+        if let Err(error) = told.and_then(|()| py.check_signals()) {
+            shared.fail(error);
+        }
+    }
+}
+
+/// Why a training did not end.
+enum Failure {
+    Run(RunError),
+    Folder(FolderError),
+    Results(ResultsError),
+    Other(String),
+}
+
+impl Failure {
+    fn exception(&self) -> PyErr {
+        match self {
+            Failure::Run(error) => errors::run(error),
+            Failure::Folder(error) => errors::folder(error),
+            Failure::Results(error) => errors::results(error),
+            Failure::Other(message) => errors::work(message),
+        }
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        Failure::Folder(error)
+    }
+}
+
+impl Ready {
+    /// Trains, in a folder if there is one, as `prdo run` does but for checkpoints.
+    fn train(
+        self,
+        run_file: String,
+        folder: Option<Folder>,
+        sender: Sender<Event>,
+    ) -> Result<Trained, Failure> {
+        let Self { document, mut built, shared } = self;
+        if let Some(folder) = &folder {
+            folder.write("run.toml", run_file.as_bytes())?;
+        }
+        let name = document.text("name").unwrap_or_else(|| "run".into());
+        built.enter_statement(&name).map_err(Failure::Other)?;
+        let metrics =
+            folder.as_ref().map(|f| MetricsFile::create(&f.path().join("metrics.csv"), &[header()]));
+        let mut watch = Watch {
+            sender,
+            shared: &shared,
+            metrics: metrics.transpose()?,
+            rows: Vec::new(),
+            moments: Vec::new(),
+            told: Instant::now(),
+            disk: None,
+        };
+        let (started, schedule) = (Instant::now(), built.prepared.schedule);
+        let end = train(&mut *built.prepared.training, &schedule, &mut watch);
+        let end = end.map_err(|e| Failure::Run(e.into()))?;
+        if let Some(error) = watch.disk.take() {
+            return Err(Failure::Other(format!("metrics.csv: {error}")));
+        }
+        if end == End::Stopped || shared.stopped() {
+            return Err(Failure::Other("interrupted".into()));
+        }
+        let (rows, moments) = (watch.rows, watch.moments);
+        let results = Results::of(&document, &built, &rows, started.elapsed()).map_err(Failure::Results)?;
+        let trained = Trained::new(name, run_file, rows, moments, &built, results);
+        if let Some(folder) = folder {
+            trained.finish(&folder).map_err(Failure::Results)?;
+        }
+        Ok(trained)
+    }
+}
+
+/// Keeps what is measured, writes it down and tells the waiting thread.
+struct Watch<'a> {
+    sender: Sender<Event>,
+    shared: &'a Shared,
+    metrics: Option<MetricsFile>,
+    rows: Vec<Row>,
+    moments: Vec<Moments>,
+    told: Instant,
+    disk: Option<std::io::Error>,
+}
+
+impl Watch<'_> {
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.shared.stopped() || self.disk.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn row(&mut self, row: &Row) -> ControlFlow<()> {
+        self.rows.push(*row);
+        self.disk = self.metrics.as_mut().and_then(|file| file.append(&format_row(row)).err());
+        // Nobody listens any more only when the waiting thread is gone, and the process with it.
+        let _ = self.sender.send(Event::Row(*row));
+        self.told = Instant::now();
+        self.go_on()
+    }
+
+    fn moments(&mut self, moments: &Moments) {
+        self.moments.push(*moments);
+    }
+
+    fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
+        if self.told.elapsed() >= TICK {
+            let _ = self.sender.send(Event::Round(training.round()));
+            self.told = Instant::now();
+        }
+        self.go_on()
+    }
+}

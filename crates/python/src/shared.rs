@@ -1,0 +1,31 @@
+//! What a run's threads share with the thread that waits for them: whether to stop, and which exception was raised.
+
+use pyo3::PyErr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Whether a run is to stop, and why.
+#[derive(Default)]
+pub struct Shared {
+    stop: AtomicBool,
+    error: Mutex<Option<PyErr>>,
+}
+
+impl Shared {
+    /// Ends the run; of several exceptions the first is kept.
+    pub fn fail(&self, error: PyErr) {
+        let mut kept = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get_or_insert(error);
+        self.stop.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the run is to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// The exception to raise.
+    pub fn take(&self) -> Option<PyErr> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}

@@ -1,0 +1,178 @@
+//! What came out of a run, for Python.
+
+use crate::bytes;
+use crate::errors;
+use prdo::config::Built;
+use prdo::output::{Folder, FolderError, MetricsFile, format_moments, format_row, header, moments_header};
+use prdo::plot::{Chart, Figure, LegendPlace, Scale, Series};
+use prdo::session::{Results, ResultsError};
+use prdo::simulator::{Moments, Row};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+
+/// A finished run.
+#[pyclass(frozen, module = "prdo._prdo")]
+pub struct Trained {
+    name: String,
+    run_file: String,
+    rows: Vec<Row>,
+    moments: Vec<Moments>,
+    average: Vec<f64>,
+    models: Vec<Vec<f64>>,
+    node_accuracy: Vec<f64>,
+    results: Results,
+}
+
+/// A row's cells, in the order of `metrics.csv`; empty ones are `None`.
+type Cells = (u32, f64, f64, f64, Option<f64>, Option<f64>, u64, u64, Option<f64>, Option<f64>);
+
+/// A row's cells.
+pub fn cells(row: &Row) -> Cells {
+    (
+        row.round,
+        row.loss,
+        row.grad_norm,
+        row.consensus_error,
+        row.test_accuracy,
+        row.epsilon_spent,
+        row.bytes_sent,
+        row.gradient_evaluations,
+        row.clipped_gradient_fraction,
+        row.clipped_difference_fraction,
+    )
+}
+
+impl Trained {
+    /// Keeps what a finished run holds.
+    pub fn new(
+        name: String,
+        run_file: String,
+        rows: Vec<Row>,
+        moments: Vec<Moments>,
+        built: &Built,
+        results: Results,
+    ) -> Self {
+        let training = &built.prepared.training;
+        let models = training.models().into_iter().map(<[f64]>::to_vec).collect();
+        let (average, node_accuracy) = (training.average(), built.prepared.node_accuracy());
+        Self { name, run_file, rows, moments, average, models, node_accuracy, results }
+    }
+
+    /// Writes what is still missing in the folder of a run that was trained there.
+    pub fn finish(&self, folder: &Folder) -> Result<(), ResultsError> {
+        if !self.moments.is_empty() {
+            let lines = self.moments.iter().map(format_moments);
+            let lines: Vec<String> = std::iter::once(moments_header().to_string()).chain(lines).collect();
+            MetricsFile::create(&folder.path().join("moments.csv"), &lines)?;
+        }
+        self.results.write(folder)
+    }
+
+    /// Writes everything.
+    fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
+        folder.write("run.toml", self.run_file.as_bytes())?;
+        let lines: Vec<String> = std::iter::once(header()).chain(self.rows.iter().map(format_row)).collect();
+        MetricsFile::create(&folder.path().join("metrics.csv"), &lines)?;
+        self.finish(folder)
+    }
+}
+
+#[pymethods]
+impl Trained {
+    /// The run's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Every setting, as a run file.
+    #[getter]
+    fn run_file(&self) -> &str {
+        &self.run_file
+    }
+
+    /// `summary.json`.
+    #[getter]
+    fn summary(&self) -> String {
+        self.results.summary.to_string()
+    }
+
+    /// The names of the metrics' columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        header().split(',').map(String::from).collect()
+    }
+
+    /// The metrics, row by row.
+    #[getter]
+    fn rows(&self) -> Vec<Cells> {
+        self.rows.iter().map(cells).collect()
+    }
+
+    /// The paper's moments, round by round.
+    #[getter]
+    fn moments(&self) -> Vec<(u32, f64, f64, f64, f64, f64)> {
+        let cells =
+            |m: &Moments| (m.round, m.disagreement, m.local_error, m.mean_error, m.direction, m.movement);
+        self.moments.iter().map(cells).collect()
+    }
+
+    /// x̄.
+    #[getter]
+    fn average<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &bytes::of(&self.average))
+    }
+
+    /// Each node's model, one after the other.
+    #[getter]
+    fn models<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &bytes::of(self.models.iter().flatten()))
+    }
+
+    /// Held-out accuracy of each node's own model.
+    #[getter]
+    fn node_accuracy(&self) -> Vec<f64> {
+        self.node_accuracy.clone()
+    }
+
+    /// Loss and, where there is one, accuracy (otherwise the gradient norm) against rounds, as SVG.
+    fn figure(&self) -> String {
+        let panel = |title: &str, scale: Scale, value: &dyn Fn(&Row) -> Option<f64>| {
+            let points: Vec<(f64, f64)> =
+                self.rows.iter().filter_map(|row| Some((f64::from(row.round), value(row)?))).collect();
+            let series = Series::new(title, points);
+            Chart::new(title, "round", "").y_scale(scale).legend(LegendPlace::Hidden).series(series)
+        };
+        let second = match self.rows.iter().any(|row| row.test_accuracy.is_some()) {
+            true => panel("Test accuracy of the average model", Scale::Linear, &|row| row.test_accuracy),
+            false => panel("Gradient norm", Scale::Log, &|row| Some(row.grad_norm)),
+        };
+        let loss = panel("Loss of the average model", Scale::Linear, &|row| Some(row.loss));
+        Figure::new("").columns(2).panel(loss).panel(second).panel_size(380.0, 240.0).to_svg()
+    }
+
+    /// Writes the folder that `prdo run` writes.
+    fn save(&self, py: Python<'_>, folder: PathBuf, overwrite: bool) -> PyResult<PathBuf> {
+        py.detach(|| {
+            let folder = Folder::create(Some(&folder), &self.name, overwrite)?;
+            self.write(&folder).map(|()| folder.path().to_path_buf())
+        })
+        .map_err(|e: ResultsError| errors::results(&e))
+    }
+
+    /// The report, as HTML.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            let work = |what: &'static str| move |e: std::io::Error| format!("{what}: {e}");
+            let temporary = tempfile::tempdir().map_err(work("cannot make a temporary folder"))?;
+            let create = || -> Result<Folder, FolderError> {
+                Folder::create(Some(&temporary.path().join("run")), "run", false)
+            };
+            let folder = create().map_err(|e| e.to_string())?;
+            self.write(&folder).map_err(|e| e.to_string())?;
+            std::fs::read_to_string(folder.path().join("report.html")).map_err(work("report.html"))
+        })
+        .map_err(|message: String| errors::work(&message))
+    }
+}

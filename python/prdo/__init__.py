@@ -1,0 +1,40 @@
+"""Private decentralized learning: organisations (nodes of a graph) train one model together with no server.
+
+    >>> import prdo
+    >>> float(prdo.privacy.noise(rate="100/4500", epsilon=4, rounds=1000, delta=1e-5)) < 1
+    True
+    >>> run = prdo.Run(data="digits", graph={"kind": "ring", "nodes": 8}, rounds=50, batch={"size": 50},
+    ...                method={"name": "ed", "step_size": 1.0}, clip={"gradient": 1.0},
+    ...                privacy={"epsilon": 4, "delta": 1e-5})
+    >>> result = run.train(progress=False)
+    >>> result.metrics.columns[0], result.average.shape
+    ('round', (650,))
+"""
+
+from . import privacy
+from ._prdo import __version__
+from .errors import InputError, RunError
+from .estimator import PrivateLogisticRegression
+from .graphs import Graph, graph
+from .model import PythonModel, check_model
+from .plots import Picture, plot
+from .run import Result, Run, compare
+from .torch import torch_model
+
+__all__ = [
+    "Graph",
+    "InputError",
+    "Picture",
+    "PrivateLogisticRegression",
+    "PythonModel",
+    "Result",
+    "Run",
+    "RunError",
+    "__version__",
+    "check_model",
+    "compare",
+    "graph",
+    "plot",
+    "privacy",
+    "torch_model",
+]

@@ -1,0 +1,237 @@
+"""Privacy budgets: the questions of ``prdo privacy``, answered by the same code.
+
+A *rate* is the probability with which each record is in a round's batch: a number, a ``Fraction``, or text such as
+``"100/4500"`` (expected batch over records). *noise* is the noise multiplier: standard deviation over sensitivity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _prdo
+from ._html import figure, table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Curve", "Delta", "Epsilon", "Noise", "Rate", "Rounds", "curve", "delta", "epsilon", "noise", "rate", "rounds"]
+
+RateLike = float | str | Fraction
+Accountant = Literal["prv", "rdp", "rdp-paper"]
+
+
+@dataclass(frozen=True)
+class Epsilon:
+    """What a plan costs. ``epsilon`` is what to quote: a proven upper bound (``float(answer)`` is the same)."""
+
+    epsilon: float
+    #: A proven lower bound; ``None`` where the accountant knows none.
+    lower: float | None
+    delta: float
+    accountant: str
+
+    @property
+    def upper(self) -> float:
+        """The same as ``epsilon``."""
+        return self.epsilon
+
+    def __float__(self) -> float:
+        return self.epsilon
+
+    def _repr_html_(self) -> str:
+        rows = [("ε (upper bound)", figure(self.epsilon)), ("δ", f"{self.delta:g}"), ("accountant", self.accountant)]
+        if self.lower is not None:
+            rows.insert(1, ("ε is at least", figure(self.lower)))
+        return table(rows, note=_prdo.meaning(self.epsilon))
+
+
+@dataclass(frozen=True)
+class Delta:
+    """δ of a plan at an ε; ``delta`` is a proven upper bound."""
+
+    delta: float
+    lower: float
+    epsilon: float
+
+    def __float__(self) -> float:
+        return self.delta
+
+    def _repr_html_(self) -> str:
+        return table([("δ (upper bound)", f"{self.delta:.6g}"), ("δ is at least", f"{self.lower:.6g}"), ("ε", figure(self.epsilon))])
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A setting that was fitted to a budget, and what the plan then costs."""
+
+    #: The plan's ε at δ: a proven upper bound, at most the budget's.
+    epsilon: float
+    #: A proven lower bound of it; ``None`` where the accountant knows none.
+    lower: float | None
+    delta: float
+    accountant: str
+
+    def _rows(self) -> list[tuple[str, object]]:
+        return [("ε (upper bound)", figure(self.epsilon)), ("δ", f"{self.delta:g}"), ("accountant", self.accountant)]
+
+
+@dataclass(frozen=True)
+class Noise(_Fitted):
+    """The least noise multiplier for a budget; ``float(answer)`` gives it."""
+
+    noise_multiplier: float
+
+    def __float__(self) -> float:
+        return self.noise_multiplier
+
+    def _repr_html_(self) -> str:
+        return table([("noise multiplier", figure(self.noise_multiplier)), *self._rows()])
+
+
+@dataclass(frozen=True)
+class Rounds(_Fitted):
+    """The most rounds for a budget; ``int(answer)`` gives them."""
+
+    rounds: int
+
+    def __int__(self) -> int:
+        return self.rounds
+
+    def __index__(self) -> int:
+        return self.rounds
+
+    def _repr_html_(self) -> str:
+        return table([("rounds", self.rounds), *self._rows()])
+
+
+@dataclass(frozen=True)
+class Rate(_Fitted):
+    """The largest sampling rate for a budget; ``float(answer)`` gives it."""
+
+    rate: float
+
+    def __float__(self) -> float:
+        return self.rate
+
+    def _repr_html_(self) -> str:
+        return table([("sampling rate", figure(self.rate)), *self._rows()])
+
+
+@dataclass(frozen=True)
+class Curve:
+    """ε as one setting changes, by every accountant. Notebooks show the picture; ``frame()`` has the figures."""
+
+    #: The setting on the axis: ``rounds``, ``noise_multiplier``, ``rate`` or ``delta``.
+    against: str
+    #: Its name and the columns ``epsilon_lower``, ``epsilon``, ``epsilon_rdp``, ``epsilon_rdp_paper``.
+    columns: dict[str, NDArray[np.float64]] = field(repr=False)
+    svg: str = field(repr=False)
+
+    def frame(self) -> Any:
+        """A pandas ``DataFrame``."""
+        import pandas
+
+        return pandas.DataFrame(self.columns)
+
+    def plot(self) -> str:
+        """The picture as SVG text."""
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+
+def epsilon(
+    rate: RateLike,
+    noise: float,
+    rounds: int,
+    delta: float,
+    *,
+    first_rate: RateLike | None = None,
+    first_noise: float | None = None,
+    accountant: Accountant = "prv",
+) -> Epsilon:
+    """What a plan of ``rounds`` releases costs at ``delta``.
+
+    >>> answer = epsilon(rate="100/4500", noise=1.0, rounds=1000, delta=1e-5)
+    >>> answer.lower <= answer.epsilon
+    True
+    """
+    lower, upper = _prdo.epsilon(rate, noise, rounds, delta, first_rate, first_noise, accountant)
+    return Epsilon(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant)
+
+
+def delta(
+    rate: RateLike,
+    noise: float,
+    rounds: int,
+    epsilon: float,
+    *,
+    first_rate: RateLike | None = None,
+    first_noise: float | None = None,
+) -> Delta:
+    """δ of a plan at ``epsilon``, by the exact accountant."""
+    lower, upper = _prdo.delta(rate, noise, rounds, epsilon, first_rate, first_noise)
+    return Delta(delta=upper, lower=lower, epsilon=float(epsilon))
+
+
+def noise(
+    rate: RateLike,
+    epsilon: float,
+    rounds: int,
+    delta: float,
+    *,
+    first_rate: RateLike | None = None,
+    accountant: Accountant = "prv",
+) -> Noise:
+    """The least noise multiplier that keeps ``rounds`` releases within a budget."""
+    found, lower, upper = _prdo.noise(rate, epsilon, rounds, delta, first_rate, accountant)
+    return Noise(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant, noise_multiplier=found)
+
+
+def rounds(
+    rate: RateLike,
+    noise: float,
+    epsilon: float,
+    delta: float,
+    *,
+    first_rate: RateLike | None = None,
+    first_noise: float | None = None,
+    accountant: Accountant = "prv",
+) -> Rounds:
+    """The most releases that keep a budget."""
+    found, lower, upper = _prdo.rounds(rate, noise, epsilon, delta, first_rate, first_noise, accountant)
+    return Rounds(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant, rounds=found)
+
+
+def rate(
+    noise: float, rounds: int, epsilon: float, delta: float, *, accountant: Accountant = "prv"
+) -> Rate:
+    """The largest sampling rate that keeps a budget."""
+    found, lower, upper = _prdo.rate(noise, rounds, epsilon, delta, accountant)
+    return Rate(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant, rate=found)
+
+
+def curve(
+    against: Literal["rounds", "noise", "rate", "delta"],
+    *,
+    rate: RateLike | None = None,
+    noise: float | None = None,
+    rounds: int | None = None,
+    delta: float | None = None,
+    first_rate: RateLike | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    points: int = 25,
+) -> Curve:
+    """ε as one setting changes. Every setting but the one on the axis must be given; the axis goes from ``start`` to
+    ``end``, or around what is given for it."""
+    import numpy as np
+
+    key, rows, svg = _prdo.curve(against, rate, noise, rounds, delta, first_rate, start, end, points)
+    names = [key, "epsilon_lower", "epsilon", "epsilon_rdp", "epsilon_rdp_paper"]
+    table_ = np.array(rows, dtype=float).reshape(-1, len(names))
+    return Curve(against=key, columns={name: table_[:, i] for i, name in enumerate(names)}, svg=svg)
