@@ -130,22 +130,36 @@ pub fn train_in(
     built.enter_statement(&document.text("name").unwrap_or_else(|| "run".into())).map_err(Failure::Work)?;
     let (started, before) = (Instant::now(), watch.before);
     let mut watcher = Watcher::new(folder, built, kept, watch)?;
+    let elapsed = || before + started.elapsed();
+    let summary = train_to_end(&mut watcher, folder, document, built, &elapsed);
+    let round = built.prepared.training.round();
+    match &summary {
+        Ok(Some(_)) => watcher.live.end("finished", &format!("finished after round {round}")),
+        Ok(None) => watcher.live.end("stopped", &format!("stopped after round {round}, with a checkpoint")),
+        Err(failure) => watcher.live.end("failed", &failure.to_string()),
+    }
+    Ok(Trained { rows: watcher.rows, seconds: elapsed().as_secs_f64(), summary: summary? })
+}
+
+/// The summary, or nothing when it was stopped.
+fn train_to_end(
+    watcher: &mut Watcher<'_>,
+    folder: &Folder,
+    document: &Document,
+    built: &mut Built,
+    elapsed: &dyn Fn() -> Duration,
+) -> Result<Option<Json>, Failure> {
     let schedule = built.prepared.schedule;
-    let end = train(&mut *built.prepared.training, &schedule, &mut watcher);
+    let end = train(&mut *built.prepared.training, &schedule, watcher);
     watcher.progress.finish();
     let end = end.map_err(|e| Failure::from(prdo::error::RunError::from(e)))?;
     if let Some(failure) = watcher.failure.take() {
         return Err(failure);
     }
-    let elapsed = || before + started.elapsed();
-    let summary = match end {
-        End::Finished => Some(finish(folder, document, built, &watcher.rows, elapsed())?),
-        End::Stopped => {
-            watcher.checkpoint(&*built.prepared.training)?;
-            None
-        }
-    };
-    Ok(Trained { rows: watcher.rows, seconds: elapsed().as_secs_f64(), summary })
+    match end {
+        End::Finished => finish(folder, document, built, &watcher.rows, elapsed()).map(Some),
+        End::Stopped => watcher.checkpoint(&*built.prepared.training).map(|()| None),
+    }
 }
 
 fn announce(built: &Built) {

@@ -1,9 +1,10 @@
-//! Watches one training in its folder: rows to `metrics.csv`, checkpoints, the bar, Ctrl-C.
+//! Watches one training in its folder: rows to `metrics.csv`, `live.json`, checkpoints, the bar, Ctrl-C.
 
 use super::{Failure, work};
 use crate::progress::Progress;
 use prdo::config::Built;
-use prdo::output::{Folder, MetricsFile, format_moments, format_row, header, moments_header};
+use prdo::node::journal::Level;
+use prdo::output::{Folder, Live, MetricsFile, Outline, format_moments, format_row, header, moments_header};
 use prdo::simulator::{Moments, Observer, Row, Training};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub struct Watcher<'a> {
     pub rows: Vec<Row>,
     /// The bar.
     pub progress: Progress,
+    /// How things stand, for whoever looks at the folder.
+    pub live: Live,
     watch: Watch<'a>,
     last_checkpoint: Instant,
     /// Why training was stopped, if the disk did it.
@@ -91,6 +94,19 @@ impl<'a> Watcher<'a> {
             true => Some(reopen_moments(folder, round)?),
             false => None,
         };
+        let facts = &built.prepared.facts;
+        let mut live = Live::begin(
+            folder.path(),
+            Outline {
+                rounds: schedule.rounds,
+                from: round,
+                budget: built.prepared.guarantee.map(|g| (g.epsilon, g.delta)),
+                numbers: facts.nodes as u64 * facts.parameters as u64,
+                before: watch.before,
+            },
+        );
+        built.warnings.iter().for_each(|warning| live.add(Level::Warning, warning.clone()));
+        kept.last().into_iter().for_each(|row| live.row(row));
         Ok(Self {
             folder,
             fingerprint: built.fingerprint,
@@ -98,6 +114,7 @@ impl<'a> Watcher<'a> {
             moments,
             rows: kept,
             progress: Progress::new(u64::from(schedule.rounds), "rounds").from(u64::from(round)),
+            live,
             watch,
             last_checkpoint: Instant::now(),
             failure: None,
@@ -113,6 +130,7 @@ impl<'a> Watcher<'a> {
         self.folder.write("checkpoint/state", &training.save(&self.fingerprint))?;
         (self.watch.checkpointed)(training.round(), &self.rows)?;
         self.last_checkpoint = Instant::now();
+        self.live.add(Level::Info, format!("checkpoint after round {}", training.round()));
         Ok(())
     }
 
@@ -141,6 +159,7 @@ fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
 impl Observer for Watcher<'_> {
     fn row(&mut self, row: &Row) -> ControlFlow<()> {
         self.rows.push(*row);
+        self.live.row(row);
         let result = self.metrics.append(&format_row(row)).map_err(work("metrics.csv"));
         self.keep(result)
     }
@@ -152,6 +171,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
+        self.live.round(training);
         let (rows, label) = (&self.rows, &self.watch.label);
         self.progress.at(u64::from(training.round()), || {
             let last = rows.last();

@@ -28,7 +28,8 @@ pub enum Level {
 }
 
 impl Level {
-    fn name(self) -> &'static str {
+    /// The level as a log has it.
+    pub fn name(self) -> &'static str {
         match self {
             Level::Info => "info",
             Level::Warning => "warning",

@@ -6,6 +6,7 @@ use crate::progress::Progress;
 use prdo::node::Seat;
 use prdo::node::journal::{Level, Log, STATUS, line_of, utc};
 use prdo::node::prepare::Measure;
+use prdo::node::status::without_secrets;
 use prdo::output::write_privately;
 use prdo::peer::driver::Watch;
 use prdo::peer::machine::Note;
@@ -291,11 +292,7 @@ impl Watcher {
             samples.push(sample.with("neighbour", name));
         }
         // Every user of this machine can read the page: not what is for the owner of the records alone.
-        let mut shown = status.clone();
-        if let Some(fields) = shown.as_object_mut() {
-            fields.remove("clipped_gradient_fraction_unprotected");
-            fields.remove("ledger");
-        }
+        let shown = without_secrets(status.clone());
         Sheet { title: format!("{} in {}", f.member, f.name), rows, status: format!("{shown}\n"), samples }
     }
 
