@@ -298,7 +298,7 @@ const prdoChart = (() => {
       marker(panel.cursor, panel.x.at(point[0]), clamp(panel.y.at(point[1]), TOP, HEIGHT - BOTTOM), k, 4.2);
       const row = html("div", "chart-row", tip);
       sample(row, k, chart.spec.series.length > 1);
-      const band = point[2] !== point[3] ? ` (${yText(point[2], panel.spec, 3)} to ${yText(point[3], panel.spec, 3)})` : "";
+      const band = point[2] !== point[3] && panel.width > 420 ? ` (${yText(point[2], panel.spec, 3)} to ${yText(point[3], panel.spec, 3)})` : "";
       html("span", "", row, chart.spec.series.length > 1 ? series.name : panel.spec.label || panel.spec.title);
       // A series that has no point here says where its nearest one is.
       const far = Math.abs(panel.x.at(point[0]) - at) > 6 ? ` at ${xText(point[0], axis.key, 3)}` : "";
@@ -306,10 +306,10 @@ const prdoChart = (() => {
       words.push(`${series.name} ${yText(point[1], panel.spec, 4)}${far}`);
     }
     tip.hidden = false;
-    // On the side of the crosshair that has room.
-    const right = at > (panel.left + panel.width) / 2;
-    tip.style.left = right ? "auto" : `${at + 10}px`;
-    tip.style.right = right ? `${panel.width - at + 10}px` : "auto";
+    // On the side of the crosshair that has room, and never beyond the panel's edges.
+    tip.style.left = "0px";
+    const wide = tip.offsetWidth, left = at > (panel.left + panel.width) / 2 ? at - 10 - wide : at + 10;
+    tip.style.left = `${clamp(left, 0, Math.max(0, panel.width - wide))}px`;
     return words.join(", ");
   }
 
