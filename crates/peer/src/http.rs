@@ -95,6 +95,24 @@ impl Response {
     }
 }
 
+/// Listens at a loopback address; port 0 takes a free one.
+///
+/// # Errors
+/// An address that is not a loopback one, or cannot be had.
+pub fn bind(address: SocketAddr) -> Result<TcpListener, ServerError> {
+    if !address.ip().is_loopback() {
+        return Err(ServerError::NotLoopback { address });
+    }
+    TcpListener::bind(address).map_err(failed(address))
+}
+
+fn failed(address: SocketAddr) -> impl Fn(io::Error) -> ServerError {
+    move |error| match error.kind() {
+        io::ErrorKind::AddrInUse => ServerError::PortTaken { address },
+        _ => ServerError::Bind { address, problem: error.to_string() },
+    }
+}
+
 /// A server, until this is dropped.
 pub struct Server {
     address: SocketAddr,
@@ -111,19 +129,23 @@ impl Server {
         address: SocketAddr,
         answer: impl Fn(Request<'_>) -> Response + Send + Sync + 'static,
     ) -> Result<Self, ServerError> {
-        if !address.ip().is_loopback() {
-            return Err(ServerError::NotLoopback { address });
-        }
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::AddrInUse => ServerError::PortTaken { address },
-            _ => ServerError::Bind { address, problem: error.to_string() },
-        };
-        let listener = TcpListener::bind(address).map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
+        Self::on(bind(address)?, answer)
+    }
+
+    /// The same where [`bind`] has found a place.
+    ///
+    /// # Errors
+    /// An operating system that gives no thread.
+    pub fn on(
+        listener: TcpListener,
+        answer: impl Fn(Request<'_>) -> Response + Send + Sync + 'static,
+    ) -> Result<Self, ServerError> {
+        let unknown = SocketAddr::from(([127, 0, 0, 1], 0));
+        let bound = listener.local_addr().map_err(failed(unknown))?;
         let stop = Arc::new(AtomicBool::new(false));
         let halt = Arc::clone(&stop);
         let answer: Arc<Answer> = Arc::new(answer);
-        let thread = named().spawn(move || listen(&listener, &answer, &halt)).map_err(failed)?;
+        let thread = named().spawn(move || listen(&listener, &answer, &halt)).map_err(failed(bound))?;
         Ok(Self { address: bound, stop, thread: Some(thread) })
     }
 

@@ -57,6 +57,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod config;
+pub mod dashboard;
 pub mod error;
 pub mod node;
 pub mod output;

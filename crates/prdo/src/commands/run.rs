@@ -1,5 +1,6 @@
 //! `prdo run`: trains what a run file describes, into a folder, with checkpoints.
 
+use super::dashboard::{self, Window};
 use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     use_threads(&args.out)?;
-    let checkpoint_every = checkpoint_interval(args.checkpoint_every)?;
+    checkpoint_interval(args.checkpoint_every)?;
     let mut document = Document::read(&args.file)?;
     for assignment in &args.set {
         document.set(assignment)?;
@@ -23,6 +24,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         document.set(&format!("seed={seed}"))?;
     }
     let mut built = build(&document)?;
+    let port = dashboard::port(&args.watch)?;
     let name = document.text("name").unwrap_or_else(|| "run".into());
     let folder = match args.resume {
         false => Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?,
@@ -40,14 +42,28 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         (false, _) => {}
     }
     announce(&built);
+    let window = Window::open(port, folder.path())?;
+    let stop = Stop::listen()?;
+    let result = train_and_show(args, &folder, &document, built, kept, stop.clone());
+    window.close(result, &stop, args.out.json)
+}
+
+fn train_and_show(
+    args: &RunArgs,
+    folder: &Folder,
+    document: &Document,
+    mut built: Built,
+    kept: Vec<Row>,
+    stop: Stop,
+) -> Result<(), Failure> {
     let watch = Watch {
-        stop: Stop::listen()?,
-        checkpoint_every,
+        stop,
+        checkpoint_every: checkpoint_interval(args.checkpoint_every)?,
         label: String::new(),
         before: Duration::ZERO,
         checkpointed: Box::new(|_, _| Ok(())),
     };
-    match train_in(&folder, &document, &mut built, kept, watch)?.summary {
+    match train_in(folder, document, &mut built, kept, watch)?.summary {
         Some(summary) => show(&summary, folder.path(), args.out.json),
         None => {
             tell(&format!(

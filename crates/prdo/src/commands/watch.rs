@@ -1,10 +1,10 @@
 //! Watches one training in its folder: rows to `metrics.csv`, `live.json`, checkpoints, the bar, Ctrl-C.
 
 use super::{Failure, work};
-use crate::progress::Progress;
+use crate::progress::{Curve, Figures, Progress, Spent};
 use prdo::config::Built;
 use prdo::node::journal::Level;
-use prdo::output::{Folder, Live, MetricsFile, Outline, format_moments, format_row, header, moments_header};
+use prdo::output::{Folder, Live, MetricsFile, Course, format_moments, format_row, header, moments_header};
 use prdo::simulator::{Moments, Observer, Row, Training};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl<'a> Watcher<'a> {
         let facts = &built.prepared.facts;
         let mut live = Live::begin(
             folder.path(),
-            Outline {
+            Course {
                 rounds: schedule.rounds,
                 from: round,
                 budget: built.prepared.guarantee.map(|g| (g.epsilon, g.delta)),
@@ -156,6 +156,33 @@ fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
     Ok(MetricsFile::create(&path, &lines)?)
 }
 
+/// The figures of a run for a terminal or a line: accuracy where it has a meaning, gradient norm, ε.
+fn figures(rows: &[Row], label: &str, spent: Option<(f64, f64, f64)>) -> Figures {
+    /// As many values as a curve on a terminal can show.
+    const VALUES: usize = 256;
+    let every = rows.len().div_ceil(VALUES).max(1);
+    let sampled = || rows.iter().rev().step_by(every).rev();
+    let last = rows.last();
+    let mut curves = Vec::new();
+    let mut accuracy = String::new();
+    if let Some(now) = last.and_then(|r| r.test_accuracy) {
+        accuracy = format!("accuracy {:.1} %  ", 100.0 * now);
+        let values = sampled().filter_map(|r| r.test_accuracy).collect();
+        curves.push(Curve { name: "accuracy", values, log: false, now: format!("{:.1} %", 100.0 * now) });
+    }
+    let norm = last.map_or(f64::NAN, |r| r.grad_norm);
+    let values = sampled().map(|r| r.grad_norm).collect();
+    curves.push(Curve { name: "‖∇f‖", values, log: true, now: format!("{norm:.2e}") });
+    let epsilon = spent.map_or(String::new(), |(epsilon, ..)| format!("ε {epsilon:.3}"));
+    Figures {
+        text: format!("{label}‖∇f‖ {norm:.2e}  {accuracy}{epsilon}"),
+        label: label.trim_end().to_string(),
+        curves,
+        spent: spent.map(|(epsilon, budget, delta)| Spent { epsilon, budget, delta }),
+        note: if spent.is_none() { "not private (ε = ∞)".into() } else { String::new() },
+    }
+}
+
 impl Observer for Watcher<'_> {
     fn row(&mut self, row: &Row) -> ControlFlow<()> {
         self.rows.push(*row);
@@ -172,15 +199,8 @@ impl Observer for Watcher<'_> {
 
     fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
         self.live.round(training);
-        let (rows, label) = (&self.rows, &self.watch.label);
-        self.progress.at(u64::from(training.round()), || {
-            let last = rows.last();
-            let accuracy =
-                last.and_then(|r| r.test_accuracy).map(|a| format!("accuracy {:.1} %  ", 100.0 * a));
-            let epsilon = training.epsilon_spent().map(|e| format!("ε {e:.3}"));
-            let norm = last.map_or(f64::NAN, |r| r.grad_norm);
-            format!("{label}‖∇f‖ {norm:.2e}  {}{}", accuracy.unwrap_or_default(), epsilon.unwrap_or_default())
-        });
+        let (rows, label, spent) = (&self.rows, &self.watch.label, self.live.spent());
+        self.progress.show(u64::from(training.round()), || figures(rows, label, spent));
         if self.failure.is_some() || self.watch.stop.asked() {
             return ControlFlow::Break(());
         }

@@ -13,6 +13,8 @@ pub const LOG: &str = "log.jsonl";
 pub const OLDER: &str = "log.1.jsonl";
 /// The status in a node's folder.
 pub const STATUS: &str = "status.json";
+/// How round, ε and accuracy went, a row now and then.
+pub const PROGRESS: &str = "progress.csv";
 /// A log of this many bytes becomes the older one.
 const LONGEST: u64 = 4 << 20;
 

@@ -27,7 +27,7 @@ const YOUNG: Duration = Duration::from_secs(2);
 
 /// What does not change while a run goes on.
 #[derive(Clone, Debug)]
-pub struct Outline {
+pub struct Course {
     /// T.
     pub rounds: u32,
     /// Rounds done when this process began.
@@ -43,7 +43,7 @@ pub struct Outline {
 /// Keeps `live.json` of a run's folder.
 pub struct Live {
     path: PathBuf,
-    outline: Outline,
+    course: Course,
     began: (SystemTime, Instant),
     /// When the last writing began, and how long it took.
     last: Option<(Instant, Duration)>,
@@ -56,16 +56,16 @@ pub struct Live {
 
 impl Live {
     /// Says that a run begins or goes on in a folder; the log of the process before is kept.
-    pub fn begin(folder: &Path, outline: Outline) -> Self {
+    pub fn begin(folder: &Path, course: Course) -> Self {
         let path = folder.join(LIVE);
-        let before = if outline.from > 0 { fs::read(&path).unwrap_or_default() } else { Vec::new() };
+        let before = if course.from > 0 { fs::read(&path).unwrap_or_default() } else { Vec::new() };
         let before: Json = serde_json::from_slice(&before).unwrap_or_default();
         let log = before["log"].as_array().cloned().unwrap_or_default();
         let now = Instant::now();
-        let round = outline.from;
+        let round = course.from;
         let mut live = Self {
             path,
-            outline,
+            course,
             began: (SystemTime::now(), now),
             last: None,
             log,
@@ -77,7 +77,7 @@ impl Live {
         live.add(Level::Info, if round > 0 { format!("going on after round {round}") } else { "started".into() });
         live.write("running", None);
         // The first look at the nodes' models has not been timed yet: this is what it may take.
-        let numbers = live.outline.numbers.saturating_mul(PER_NUMBER);
+        let numbers = live.course.numbers.saturating_mul(PER_NUMBER);
         live.last = Some((now, Duration::from_nanos(numbers)));
         live
     }
@@ -103,16 +103,17 @@ impl Live {
         }
         let start = Instant::now();
         self.disagreement = training.disagreement();
-        if self.row_at.elapsed() > YOUNG && self.outline.budget.is_some() {
+        if self.row_at.elapsed() > YOUNG && self.course.budget.is_some() {
             self.epsilon = training.epsilon_spent();
         }
         self.write("running", None);
         self.last = Some((start, start.elapsed()));
     }
 
-    /// The largest ε any node has spent, as of the last row or writing.
-    pub fn epsilon(&self) -> Option<f64> {
-        self.epsilon
+    /// The largest ε any node has spent as of the last row or writing, the run's ε and δ; `None` without privacy.
+    pub fn spent(&self) -> Option<(f64, f64, f64)> {
+        let (epsilon, delta) = self.course.budget?;
+        Some((self.epsilon.unwrap_or(0.0), epsilon, delta))
     }
 
     /// The run has ended: how, and why in words.
@@ -132,7 +133,7 @@ impl Live {
     }
 
     fn to_json(&self, state: &str, message: Option<&str>) -> Json {
-        let Outline { rounds, from, budget, before, .. } = self.outline;
+        let Course { rounds, from, budget, before, .. } = self.course;
         let here = self.began.1.elapsed();
         let rate = f64::from(self.round.saturating_sub(from)) / here.as_secs_f64().max(1e-3);
         let left = f64::from(rounds.saturating_sub(self.round)) / rate;
@@ -167,8 +168,8 @@ fn short(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn outline(from: u32) -> Outline {
-        Outline { rounds: 10, from, budget: Some((2.0, 1e-5)), numbers: 8, before: Duration::ZERO }
+    fn course(from: u32) -> Course {
+        Course { rounds: 10, from, budget: Some((2.0, 1e-5)), numbers: 8, before: Duration::ZERO }
     }
 
     fn read(folder: &Path) -> Json {
@@ -178,26 +179,26 @@ mod tests {
     #[test]
     fn a_run_says_how_it_stands_and_keeps_the_log_when_it_goes_on() {
         let folder = tempfile::tempdir().unwrap();
-        let mut live = Live::begin(folder.path(), outline(0));
+        let mut live = Live::begin(folder.path(), course(0));
         assert_eq!((&read(folder.path())["state"], &read(folder.path())["round"]), (&json!("running"), &json!(0)));
         for k in 0..2 * LINES {
             live.add(Level::Warning, format!("line {k}"));
         }
         live.end("stopped", "stopped after round 4");
         assert_eq!(read(folder.path())["log"].as_array().unwrap().len(), LINES);
-        Live::begin(folder.path(), outline(4));
+        Live::begin(folder.path(), course(4));
         let again = read(folder.path());
         let text = |back: usize| again["log"][LINES - back]["text"].clone();
         assert_eq!((text(2), text(1)), (json!("stopped after round 4"), json!("going on after round 4")));
         assert_eq!((&again["state"], &again["seconds_left"]), (&json!("running"), &Json::Null));
-        Live::begin(folder.path(), outline(0));
+        Live::begin(folder.path(), course(0));
         assert_eq!(read(folder.path())["log"].as_array().unwrap().len(), 1);
         assert!(!folder.path().join(".live.json.tmp").exists());
     }
 
     #[test]
     fn a_folder_that_is_gone_stops_nobody() {
-        let mut live = Live::begin(Path::new("/nowhere/at/all"), outline(0));
+        let mut live = Live::begin(Path::new("/nowhere/at/all"), course(0));
         live.end("finished", "done");
     }
 
