@@ -168,6 +168,7 @@ fn train_to_end(
     let schedule = built.prepared.schedule;
     let end = train(&mut *built.prepared.training, &schedule, watcher);
     watcher.progress.finish();
+    watcher.live.last_look(&*built.prepared.training);
     let end = end.map_err(|e| Failure::from(prdo::error::RunError::from(e)))?;
     if let Some(failure) = watcher.failure.take() {
         return Err(failure);

@@ -110,6 +110,15 @@ impl Live {
         self.last = Some((start, start.elapsed()));
     }
 
+    /// Training is over: a last look at the nodes, if that takes no more than its share of the time.
+    pub fn last_look(&mut self, training: &dyn Training) {
+        self.round = training.round();
+        let took = self.last.map_or(Duration::ZERO, |(_, took)| took);
+        if took.saturating_mul(SHARE) <= self.began.1.elapsed() {
+            self.disagreement = training.disagreement();
+        }
+    }
+
     /// The largest ε any node has spent as of the last row or writing, the run's ε and δ; `None` without privacy.
     pub fn spent(&self) -> Option<(f64, f64, f64)> {
         let (epsilon, delta) = self.course.budget?;
