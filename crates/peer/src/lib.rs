@@ -7,7 +7,7 @@
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
 //! * [`identity`] and [`agreement`] are who takes part and what all have signed;
 //! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached: [`local`] within one
-//!   process, `iroh` over QUIC; [`page`] shows the owner how things stand.
+//!   process, `iroh` over QUIC; [`page`] shows the owner how things stand, over a small [`http`] server.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
 //! what is not durable.
@@ -19,6 +19,7 @@ pub mod dir;
 pub mod disk;
 pub mod driver;
 pub mod home;
+pub mod http;
 pub mod identity;
 #[cfg(feature = "iroh")]
 pub mod iroh;

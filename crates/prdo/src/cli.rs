@@ -80,6 +80,10 @@ pub enum Command {
     /// How fast it is, measured on this machine.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo bench gradients --json")]
     Bench(bench::Bench),
+    /// Shows a run's folder or a node's home on a page in the browser: live, or long after it ended.
+    #[command(after_help = "Example: prdo watch runs/demo\n\
+        The address it prints has a secret in it, and works on this machine only. Ctrl-C ends the page, not the run.")]
+    Watch(WatchFolderArgs),
     /// (Re)builds report.html from a run's files.
     #[command(after_help = "Example: prdo report runs/demo")]
     Report {
@@ -152,6 +156,33 @@ pub struct RunArgs {
     /// Seconds between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, allow_negative_numbers = true)]
     pub checkpoint_every: f64,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
+
+/// A page on which a run can be followed.
+#[derive(Debug, Clone, Args)]
+pub struct WatchArgs {
+    /// Serves a page on this machine that shows the run live; its address is printed on stderr.
+    #[arg(long)]
+    pub watch: bool,
+    /// The page's port; default: a free one.
+    #[arg(long, value_name = "P", requires = "watch")]
+    pub port: Option<u16>,
+}
+
+/// `prdo watch`.
+#[derive(Debug, Args)]
+pub struct WatchFolderArgs {
+    /// A run's folder or a node's home; it need not be there yet.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// The page's port; default: a free one.
+    #[arg(long, value_name = "P", default_value_t = 0)]
+    pub port: u16,
+    /// One JSON object with the address on stdout.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `prdo compare`.

@@ -58,6 +58,7 @@
 
 pub mod budget;
 pub mod config;
+pub mod dashboard;
 pub mod error;
 pub mod export;
 pub mod node;

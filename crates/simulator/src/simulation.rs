@@ -200,6 +200,12 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         mean(self.models(), self.model.dimension())
     }
 
+    /// ‖x_i − x̄‖² of each node.
+    pub fn disagreement(&self) -> Vec<f64> {
+        let average = self.average();
+        self.models().map(|x| squared_distance(x, &average)).collect()
+    }
+
     /// f(x) and ∇f(x) of the global objective (1/n)Σf_i.
     pub fn objective(&self, x: &[f64]) -> (f64, Vec<f64>) {
         self.objective_of_first(usize::MAX, x)

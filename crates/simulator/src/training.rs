@@ -21,6 +21,8 @@ pub trait Training: Send {
     fn models(&self) -> Vec<&[f64]>;
     /// x̄.
     fn average(&self) -> Vec<f64>;
+    /// ‖x_i − x̄‖² of each node.
+    fn disagreement(&self) -> Vec<f64>;
     /// Share of the held-out records that `x` gets right.
     fn accuracy(&self, x: &[f64]) -> Option<f64>;
     /// The largest ε any node has spent; `None` without privacy.
@@ -51,6 +53,9 @@ impl<M: Model, P: Protection> Training for Simulation<M, P> {
     }
     fn average(&self) -> Vec<f64> {
         Simulation::average(self)
+    }
+    fn disagreement(&self) -> Vec<f64> {
+        Simulation::disagreement(self)
     }
     fn accuracy(&self, x: &[f64]) -> Option<f64> {
         Simulation::accuracy(self, x)

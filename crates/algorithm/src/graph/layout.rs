@@ -25,7 +25,7 @@ pub fn positions(kind: Option<Kind>, graph: &Graph) -> Vec<Point> {
         Some(Kind::Star) => std::iter::once((0.5, 0.5)).chain(circle(n - 1)).collect(),
         Some(Kind::Hypercube) => projection(n),
         _ if n <= SPRING_NODES => springs(graph),
-        _ => circle(n),
+        _ => disc(n),
     }
 }
 
@@ -34,6 +34,18 @@ fn circle(n: usize) -> Vec<Point> {
     let place = |i: usize| {
         let (sin, cos) = (TAU * i as f64 / n as f64).sin_cos();
         (0.5 + 0.5 * sin, 0.5 - 0.5 * cos)
+    };
+    (0..n).map(place).collect()
+}
+
+/// Evenly over a disc, as the seeds of a sunflower: many nodes without a shape stay apart, which on a circle they do
+/// not.
+fn disc(n: usize) -> Vec<Point> {
+    let golden = TAU * (1.0 - 0.5 * (5.0_f64.sqrt() - 1.0));
+    let place = |i: usize| {
+        let radius = 0.5 * ((i as f64 + 0.5) / n as f64).sqrt();
+        let (sin, cos) = (golden * i as f64).sin_cos();
+        (0.5 + radius * sin, 0.5 - radius * cos)
     };
     (0..n).map(place).collect()
 }

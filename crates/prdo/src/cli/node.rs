@@ -124,6 +124,8 @@ pub struct RunArgs {
     /// How many threads to use; results do not depend on it.
     #[arg(long, value_name = "K")]
     pub threads: Option<usize>,
+    #[command(flatten)]
+    pub watch: super::WatchArgs,
 }
 
 /// `prdo node status`.

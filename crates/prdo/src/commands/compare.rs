@@ -77,7 +77,7 @@ pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(Comparison, Folde
         Ok(cell)
     });
     let cells = cells.collect::<Result<Vec<_>, Failure>>()?;
-    if let Ok(guard) = progress.lock() {
+    if let Ok(mut guard) = progress.lock() {
         guard.0.finish();
     }
     let comparison = Comparison { title: title.to_string(), data, command, run_files, network, cells };

@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod compare;
+mod dashboard;
 mod data;
 mod demo;
 mod doctor;
@@ -90,6 +91,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),
+        Command::Watch(args) => dashboard::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Export(what) => export::run(&what),
         Command::Doctor(args) => doctor::run(&args),

@@ -1,5 +1,6 @@
 //! `prdo run`: trains what a run file describes, into a folder, with checkpoints.
 
+use super::dashboard::{self, Window};
 use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     use_threads(&args.out)?;
-    let checkpoint_every = checkpoint_interval(args.checkpoint_every)?;
+    checkpoint_interval(args.checkpoint_every)?;
     let mut document = Document::read(&args.file)?;
     for assignment in &args.set {
         document.set(assignment)?;
@@ -24,6 +25,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         document.set(&format!("seed={seed}"))?;
     }
     let mut built = build(&document)?;
+    let port = dashboard::port(&args.watch)?;
     let name = document.text("name").unwrap_or_else(|| "run".into());
     let folder = match args.resume {
         false => Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?,
@@ -41,14 +43,28 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         (false, _) => {}
     }
     announce(&built);
+    let window = Window::open(port, folder.path())?;
+    let stop = Stop::listen()?;
+    let result = train_and_show(args, &folder, &document, built, kept, stop.clone());
+    window.close(result, &stop, args.out.json)
+}
+
+fn train_and_show(
+    args: &RunArgs,
+    folder: &Folder,
+    document: &Document,
+    mut built: Built,
+    kept: Vec<Row>,
+    stop: Stop,
+) -> Result<(), Failure> {
     let watch = Watch {
-        stop: Stop::listen()?,
-        checkpoint_every,
+        stop,
+        checkpoint_every: checkpoint_interval(args.checkpoint_every)?,
         label: String::new(),
         before: Duration::ZERO,
         checkpointed: Box::new(|_, _| Ok(())),
     };
-    match train_in(&folder, &document, &mut built, kept, watch)?.summary {
+    match train_in(folder, document, &mut built, kept, watch)?.summary {
         Some(summary) => show(&summary, folder.path(), args.out.json),
         None => {
             tell(&format!(
@@ -131,22 +147,37 @@ pub fn train_in(
     built.enter_statement(&document.text("name").unwrap_or_else(|| "run".into())).map_err(Failure::Work)?;
     let (started, before) = (Instant::now(), watch.before);
     let mut watcher = Watcher::new(folder, built, kept, watch)?;
+    let elapsed = || before + started.elapsed();
+    let summary = train_to_end(&mut watcher, folder, document, built, &elapsed);
+    let round = built.prepared.training.round();
+    match &summary {
+        Ok(Some(_)) => watcher.live.end("finished", &format!("finished after round {round}")),
+        Ok(None) => watcher.live.end("stopped", &format!("stopped after round {round}, with a checkpoint")),
+        Err(failure) => watcher.live.end("failed", &failure.to_string()),
+    }
+    Ok(Trained { rows: watcher.rows, seconds: elapsed().as_secs_f64(), summary: summary? })
+}
+
+/// The summary, or nothing when it was stopped.
+fn train_to_end(
+    watcher: &mut Watcher<'_>,
+    folder: &Folder,
+    document: &Document,
+    built: &mut Built,
+    elapsed: &dyn Fn() -> Duration,
+) -> Result<Option<Json>, Failure> {
     let schedule = built.prepared.schedule;
-    let end = train(&mut *built.prepared.training, &schedule, &mut watcher);
+    let end = train(&mut *built.prepared.training, &schedule, watcher);
     watcher.progress.finish();
+    watcher.live.last_look(&*built.prepared.training);
     let end = end.map_err(|e| Failure::from(prdo::error::RunError::from(e)))?;
     if let Some(failure) = watcher.failure.take() {
         return Err(failure);
     }
-    let elapsed = || before + started.elapsed();
-    let summary = match end {
-        End::Finished => Some(finish(folder, document, built, &watcher.rows, elapsed())?),
-        End::Stopped => {
-            watcher.checkpoint(&*built.prepared.training)?;
-            None
-        }
-    };
-    Ok(Trained { rows: watcher.rows, seconds: elapsed().as_secs_f64(), summary })
+    match end {
+        End::Finished => finish(folder, document, built, &watcher.rows, elapsed()).map(Some),
+        End::Stopped => watcher.checkpoint(&*built.prepared.training).map(|()| None),
+    }
 }
 
 fn announce(built: &Built) {

@@ -1,9 +1,10 @@
-//! Watches one training in its folder: rows to `metrics.csv`, checkpoints, the bar, Ctrl-C.
+//! Watches one training in its folder: rows to `metrics.csv`, `live.json`, checkpoints, the bar, Ctrl-C.
 
 use super::{Failure, work};
-use crate::progress::Progress;
+use crate::progress::{Curve, Figures, Progress, Spent};
 use prdo::config::Built;
-use prdo::output::{Folder, MetricsFile, format_moments, format_row, header, moments_header};
+use prdo::node::journal::Level;
+use prdo::output::{Folder, Live, MetricsFile, Course, format_moments, format_row, header, moments_header};
 use prdo::simulator::{Moments, Observer, Row, Training};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub struct Watcher<'a> {
     pub rows: Vec<Row>,
     /// The bar.
     pub progress: Progress,
+    /// How things stand, for whoever looks at the folder.
+    pub live: Live,
     watch: Watch<'a>,
     last_checkpoint: Instant,
     /// Why training was stopped, if the disk did it.
@@ -91,6 +94,19 @@ impl<'a> Watcher<'a> {
             true => Some(reopen_moments(folder, round)?),
             false => None,
         };
+        let facts = &built.prepared.facts;
+        let mut live = Live::begin(
+            folder.path(),
+            Course {
+                rounds: schedule.rounds,
+                from: round,
+                budget: built.prepared.guarantee.map(|g| (g.epsilon, g.delta)),
+                numbers: facts.nodes as u64 * facts.parameters as u64,
+                before: watch.before,
+            },
+        );
+        built.warnings.iter().for_each(|warning| live.add(Level::Warning, warning.clone()));
+        kept.last().into_iter().for_each(|row| live.row(row));
         Ok(Self {
             folder,
             fingerprint: built.fingerprint,
@@ -98,6 +114,7 @@ impl<'a> Watcher<'a> {
             moments,
             rows: kept,
             progress: Progress::new(u64::from(schedule.rounds), "rounds").from(u64::from(round)),
+            live,
             watch,
             last_checkpoint: Instant::now(),
             failure: None,
@@ -113,6 +130,7 @@ impl<'a> Watcher<'a> {
         self.folder.write("checkpoint/state", &training.save(&self.fingerprint))?;
         (self.watch.checkpointed)(training.round(), &self.rows)?;
         self.last_checkpoint = Instant::now();
+        self.live.add(Level::Info, format!("checkpoint after round {}", training.round()));
         Ok(())
     }
 
@@ -138,9 +156,37 @@ fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
     Ok(MetricsFile::create(&path, &lines)?)
 }
 
+/// The figures of a run for a terminal or a line: accuracy where it has a meaning, gradient norm, ε.
+fn figures(rows: &[Row], label: &str, spent: Option<(f64, f64, f64)>) -> Figures {
+    /// As many values as a curve on a terminal can show.
+    const VALUES: usize = 256;
+    let every = rows.len().div_ceil(VALUES).max(1);
+    let sampled = || rows.iter().rev().step_by(every).rev();
+    let last = rows.last();
+    let mut curves = Vec::new();
+    let mut accuracy = String::new();
+    if let Some(now) = last.and_then(|r| r.test_accuracy) {
+        accuracy = format!("accuracy {:.1} %  ", 100.0 * now);
+        let values = sampled().filter_map(|r| r.test_accuracy).collect();
+        curves.push(Curve { name: "accuracy", values, log: false, now: format!("{:.1} %", 100.0 * now) });
+    }
+    let norm = last.map_or(f64::NAN, |r| r.grad_norm);
+    let values = sampled().map(|r| r.grad_norm).collect();
+    curves.push(Curve { name: "‖∇f‖", values, log: true, now: format!("{norm:.2e}") });
+    let epsilon = spent.map_or(String::new(), |(epsilon, ..)| format!("ε {epsilon:.3}"));
+    Figures {
+        text: format!("{label}‖∇f‖ {norm:.2e}  {accuracy}{epsilon}"),
+        label: label.trim_end().to_string(),
+        curves,
+        spent: spent.map(|(epsilon, budget, delta)| Spent { epsilon, budget, delta }),
+        note: if spent.is_none() { "not private (ε = ∞)".into() } else { String::new() },
+    }
+}
+
 impl Observer for Watcher<'_> {
     fn row(&mut self, row: &Row) -> ControlFlow<()> {
         self.rows.push(*row);
+        self.live.row(row);
         let result = self.metrics.append(&format_row(row)).map_err(work("metrics.csv"));
         self.keep(result)
     }
@@ -152,15 +198,9 @@ impl Observer for Watcher<'_> {
     }
 
     fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
-        let (rows, label) = (&self.rows, &self.watch.label);
-        self.progress.at(u64::from(training.round()), || {
-            let last = rows.last();
-            let accuracy =
-                last.and_then(|r| r.test_accuracy).map(|a| format!("accuracy {:.1} %  ", 100.0 * a));
-            let epsilon = training.epsilon_spent().map(|e| format!("ε {e:.3}"));
-            let norm = last.map_or(f64::NAN, |r| r.grad_norm);
-            format!("{label}‖∇f‖ {norm:.2e}  {}{}", accuracy.unwrap_or_default(), epsilon.unwrap_or_default())
-        });
+        self.live.round(training);
+        let (rows, label, spent) = (&self.rows, &self.watch.label, self.live.spent());
+        self.progress.show(u64::from(training.round()), || figures(rows, label, spent));
         if self.failure.is_some() || self.watch.stop.asked() {
             return ControlFlow::Break(());
         }

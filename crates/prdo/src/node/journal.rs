@@ -13,6 +13,8 @@ pub const LOG: &str = "log.jsonl";
 pub const OLDER: &str = "log.1.jsonl";
 /// The status in a node's folder.
 pub const STATUS: &str = "status.json";
+/// How round, ε and accuracy went, a row now and then.
+pub const PROGRESS: &str = "progress.csv";
 /// A log of this many bytes becomes the older one.
 const LONGEST: u64 = 4 << 20;
 
@@ -28,7 +30,8 @@ pub enum Level {
 }
 
 impl Level {
-    fn name(self) -> &'static str {
+    /// The level as a log has it.
+    pub fn name(self) -> &'static str {
         match self {
             Level::Info => "info",
             Level::Warning => "warning",

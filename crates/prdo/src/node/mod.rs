@@ -5,7 +5,7 @@
 //! * [`records`] reads the member's own data and holds it against what was agreed on;
 //! * [`account`] is the ledger of these records: what they have cost, and whether the run fits the budget;
 //! * [`prepare`] takes the folders, seals the records and gives the session's setup;
-//! * [`journal`] is what is written for people: the log and the status.
+//! * [`journal`] is what is written for people: the log and the status; [`status`] reads it back.
 //!
 //! What never happens here: a release (the gate's), a message (the session's), a change of anybody's files before
 //! everything was checked.
@@ -16,6 +16,7 @@ pub mod journal;
 pub mod prepare;
 pub mod records;
 mod seat;
+pub mod status;
 
 pub use error::NodeError;
 pub use seat::Seat;

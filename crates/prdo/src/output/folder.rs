@@ -78,8 +78,16 @@ const LOCK: &str = ".prdo-lock";
 const FINISHED: [&str; 3] = ["summary.json", "comparison.json", "results.json"];
 
 /// What `--overwrite` removes, besides the above. Anything else in the folder is left alone.
-const REPLACED: [&str; 7] =
-    ["run.toml", "metrics.csv", "moments.csv", "model.safetensors", "report.html", "table.csv", "checkpoint"];
+const REPLACED: [&str; 8] = [
+    "run.toml",
+    "metrics.csv",
+    "moments.csv",
+    "model.safetensors",
+    "report.html",
+    "table.csv",
+    "checkpoint",
+    super::live::LIVE,
+];
 
 impl Folder {
     /// The folder for a new run: `asked`, or the first free one of `runs/NAME`, `runs/NAME-2`, …
@@ -186,8 +194,16 @@ impl Folder {
 
     fn lock(path: PathBuf) -> Result<Self, FolderError> {
         let lock = Self::lock_file(&path)?;
+        // Whoever looks whether a run is going on has the lock for a moment (`Directory::user`).
+        let taken = || match lock.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                lock.try_lock()
+            }
+            other => other,
+        };
         // Released by the operating system when this process ends, however it ends.
-        match lock.try_lock() {
+        match taken() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(fs::TryLockError::WouldBlock) => Err(FolderError::InUse { path: path.display().to_string() }),
             Err(fs::TryLockError::Error(error)) => Err(disk("cannot lock", &path)(error)),

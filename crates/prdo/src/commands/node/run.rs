@@ -3,6 +3,7 @@
 use super::watch::{Fixed, TEST_SEED, Watcher};
 use super::{listen, seat};
 use crate::cli::node::RunArgs;
+use crate::commands::dashboard::{self, Window};
 use crate::commands::watch::Stop;
 use crate::commands::{Failure, set_threads};
 use crate::progress::{say, tell};
@@ -31,6 +32,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (secret, seeded) = secret()?;
     let own = &args.own;
     let (identity, seat) = seat(own)?;
+    let port = dashboard::port(&args.watch)?;
     let address = listen(own, &seat)?;
     let measure = args.test.as_deref().map(|test| measure(&seat, test, own.label.as_deref())).transpose()?;
     let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
@@ -57,10 +59,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let fixed = Fixed::of(&seat, listening, &ledger, seeded);
     let watcher = Watcher::new(fixed, &args.home, begun.rounds_done, measure, stop.clone(), sheet)?;
-    let summary =
-        Work { seat, watcher, home: &args.home, began: Instant::now() }.train(begun, &mut *links, &stop)?;
-    show(&summary, &args.home, own.json);
-    Ok(())
+    let window = Window::open(port, &args.home)?;
+    let work = Work { seat, watcher, home: &args.home, began: Instant::now() };
+    let result = work.train(begun, &mut *links, &stop);
+    let result = result.map(|summary| show(&summary, &args.home, own.json));
+    window.close(result, &stop, own.json)
 }
 
 fn patience(args: &RunArgs) -> Patience {

@@ -3,13 +3,9 @@
 use crate::cli::node::StatusArgs;
 use crate::commands::Failure;
 use crate::progress::say;
-use prdo::accounting::Accountant;
-use prdo::node::journal::{STATUS, last_lines};
-use prdo::node::prepare::read_agreement;
-use prdo::peer::agreement::Agreement;
-use prdo::peer::dir::Directory;
-use prdo::peer::ledger::contents::Contents;
-use serde_json::{Value as Json, json};
+use prdo::node::journal::last_lines;
+use prdo::node::status::{self, StatusError};
+use serde_json::Value as Json;
 use std::path::Path;
 
 /// As many lines of the log are shown.
@@ -28,60 +24,11 @@ pub fn run(args: &StatusArgs) -> Result<(), Failure> {
 
 /// What the node last said of itself, set right by whether it is there.
 fn read(home: &Path) -> Result<Json, Failure> {
-    let agreement = read_agreement(home)?;
-    let text = match std::fs::read_to_string(home.join(STATUS)) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "{}".into(),
-        Err(error) => return Err(Failure::Work(format!("{}: {error}", home.join(STATUS).display()))),
-    };
-    let damaged = |e| Failure::Input(format!("{} is damaged: {e}", home.join(STATUS).display()));
-    let mut status: Json = serde_json::from_str(&text).map_err(damaged)?;
-    if !status.is_object() {
-        return Err(Failure::Input(format!("{} is damaged: not an object", home.join(STATUS).display())));
-    }
-    let said = status["state"].as_str().unwrap_or("stopped").to_string();
-    let state = match (Directory::user(home), said.as_str()) {
-        (Some(process), _) => {
-            status["process"] = json!(process);
-            "running".to_string()
-        }
-        (None, "running") => {
-            status["message"] = "its process ended without a word: type the same command to go on".into();
-            "stopped".to_string()
-        }
-        (None, _) => said,
-    };
-    status["state"] = state.into();
-    if status["process"].is_null() || status["state"] != "running" {
-        by_ledger(&mut status, &agreement);
-    }
-    if status["rounds"].is_null() {
-        status["rounds"] = agreement.terms().rounds.into();
-        status["name"] = agreement.terms().name.clone().into();
-    }
-    Ok(status)
-}
-
-/// What a node that is not there last said may be old: what its records were charged for stands in their ledger.
-fn by_ledger(status: &mut Json, agreement: &Agreement) {
-    let Some(path) = status["ledger"].as_str().map(str::to_string) else { return };
-    let read = std::fs::read(&path).map_err(|e| e.to_string());
-    let contents = read.and_then(|bytes| Contents::parse(&bytes).map_err(|bad| bad.what));
-    match contents {
-        Ok(contents) => {
-            let run = contents.run(&agreement.terms().run);
-            status["rounds_charged"] = run.map_or(0, |run| run.charges.len()).into();
-            let (history, delta) = (contents.history(), contents.budget().map_or(1e-5, |b| b.delta()));
-            let spent = match history.is_empty() {
-                true => Some(0.0),
-                false => Accountant::default().epsilon(&history, delta).ok().map(|bounds| bounds.upper),
-            };
-            if let Some(spent) = spent {
-                status["epsilon_spent"] = spent.into();
-            }
-        }
-        Err(why) => status["ledger_problem"] = why.into(),
-    }
+    status::read(home).map_err(|error| match error {
+        StatusError::Node(error) => error.into(),
+        StatusError::Disk { .. } => Failure::Work(error.to_string()),
+        StatusError::Damaged { .. } => Failure::Input(error.to_string()),
+    })
 }
 
 fn lines(status: &Json) -> Vec<String> {

@@ -2,10 +2,11 @@
 
 use crate::commands::Failure;
 use crate::commands::watch::Stop;
-use crate::progress::Progress;
+use crate::progress::{Figures, Progress, Spent};
 use prdo::node::Seat;
-use prdo::node::journal::{Level, Log, STATUS, line_of, utc};
+use prdo::node::journal::{Level, Log, PROGRESS, STATUS, line_of, utc};
 use prdo::node::prepare::Measure;
+use prdo::node::status::without_secrets;
 use prdo::output::write_privately;
 use prdo::peer::driver::Watch;
 use prdo::peer::machine::Note;
@@ -14,6 +15,8 @@ use prdo::peer::session::Session;
 use prdo::peer::wire::hex;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,6 +83,9 @@ pub struct Watcher {
     now: Now,
     folder: PathBuf,
     log: Log,
+    /// `progress.csv`, and the round of its last row.
+    history: Option<File>,
+    kept_round: Option<u32>,
     pub progress: Progress,
     sheet: Arc<Mutex<Sheet>>,
     measure: Option<Measure>,
@@ -116,6 +122,8 @@ impl Watcher {
             now: Now { round: rounds_done, ..Now::default() },
             folder: folder.to_path_buf(),
             log,
+            history: history(folder),
+            kept_round: (rounds_done > 0).then_some(rounds_done),
             progress,
             sheet,
             measure,
@@ -291,20 +299,37 @@ impl Watcher {
             samples.push(sample.with("neighbour", name));
         }
         // Every user of this machine can read the page: not what is for the owner of the records alone.
-        let mut shown = status.clone();
-        if let Some(fields) = shown.as_object_mut() {
-            fields.remove("clipped_gradient_fraction_unprotected");
-            fields.remove("ledger");
-        }
+        let shown = without_secrets(status.clone());
         Sheet { title: format!("{} in {}", f.member, f.name), rows, status: format!("{shown}\n"), samples }
     }
 
-    /// Neighbours and their state, ε and accuracy, beside the bar.
-    fn message(now: &Now) -> String {
+    /// Neighbours and their state, ε and accuracy, for the terminal.
+    fn figures(now: &Now) -> Figures {
         let neighbours: Vec<_> =
             now.neighbours.iter().map(|(name, state)| format!("{name} {state}")).collect();
-        let accuracy = now.accuracy.map_or(String::new(), |a| format!("  accuracy {:.1} %", 100.0 * a));
-        format!("ε {:.3} of {}{accuracy}  {}", now.spent, now.budget, neighbours.join(", "))
+        let neighbours = neighbours.join(", ");
+        let accuracy = now.accuracy.map_or(String::new(), |a| format!("accuracy {:.1} %  ", 100.0 * a));
+        let spent = Spent { epsilon: now.spent, budget: now.budget, delta: now.delta };
+        Figures {
+            text: format!("ε {:.3} of {}  {accuracy}{neighbours}", now.spent, now.budget),
+            spent: Some(spent).filter(|spent| spent.budget > 0.0),
+            note: format!("{accuracy}{neighbours}"),
+            ..Figures::default()
+        }
+    }
+
+    /// A row of `progress.csv`, so that curves can be drawn later: a thousand of them in all, or a few more.
+    fn keep_row(&mut self, over: bool) {
+        let n = &self.now;
+        let step = (self.fixed.rounds / 1000).max(1);
+        if self.kept_round.is_some_and(|kept| n.round < kept.saturating_add(step) && !(over && n.round > kept)) {
+            return;
+        }
+        let accuracy = n.accuracy.map_or(String::new(), |a| a.to_string());
+        let row = format!("{},{},{accuracy},{}", n.round, n.spent, n.rate);
+        if self.history.as_mut().is_some_and(|file| file.write_all(format!("{row}\n").as_bytes()).is_ok()) {
+            self.kept_round = Some(self.now.round);
+        }
     }
 
     /// Anybody can knock with any number of keys: they are counted, and one is named now and then.
@@ -325,6 +350,15 @@ impl Watcher {
         }
         due
     }
+}
+
+/// `progress.csv`, ready for more rows. It is no reason to stop if it cannot be written.
+fn history(folder: &Path) -> Option<File> {
+    let path = folder.join(PROGRESS);
+    if !path.exists() {
+        write_privately(&path, b"round,epsilon_spent,test_accuracy,rounds_per_second\n").ok()?;
+    }
+    File::options().append(true).open(&path).ok()
 }
 
 impl Watch for Watcher {
@@ -379,9 +413,10 @@ impl Watch for Watcher {
             if self.now.round > self.began.0 && Self::due(&mut self.measured_at, SLOW_EVERY) {
                 self.measure(session);
             }
+            self.keep_row(over);
             self.write_status("running", None);
         }
         let now = &self.now;
-        self.progress.at(u64::from(now.round), || Self::message(now));
+        self.progress.show(u64::from(now.round), || Self::figures(now));
     }
 }

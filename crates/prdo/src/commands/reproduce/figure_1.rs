@@ -66,7 +66,7 @@ pub fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let agreement = prdo_against_ed(&setting)?;
     tick("PRDO against ED");
     let minibatch = minibatch(&setting, &tick)?;
-    if let Ok(guard) = progress.lock() {
+    if let Ok(mut guard) = progress.lock() {
         guard.0.finish();
     }
     let seconds = started.elapsed().as_secs_f64();

@@ -260,7 +260,7 @@ impl Clock {
         Ok(())
     }
 
-    fn finish(&self) {
+    fn finish(&mut self) {
         self.progress.finish();
     }
 }

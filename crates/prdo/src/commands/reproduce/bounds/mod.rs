@@ -95,7 +95,7 @@ fn measure(extent: &Extent, quick: bool) -> Result<Results, Failure> {
     let plan = (extent.slope_horizons, extent.slope_seeds);
     let fall = |(problem, network): &(&Problem, &Network)| Fall::measure(problem, network, plan, &tick);
     let falls = falls.par_iter().map(fall).collect::<Result<Vec<_>, Failure>>()?;
-    if let Ok(guard) = progress.lock() {
+    if let Ok(mut guard) = progress.lock() {
         guard.0.finish();
     }
     let seconds = started.elapsed().as_secs_f64();

@@ -1,0 +1,46 @@
+//! Reading files that another process is writing, that are damaged, or that are no files at all.
+
+use serde_json::Value as Json;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// More of a file is not read.
+const MOST: u64 = 16 << 20;
+
+/// Opens a regular file: a pipe of that name would keep us waiting.
+pub fn open(path: &Path) -> Option<File> {
+    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    File::open(path).ok()
+}
+
+/// A file's text, as far as it is text; `None` when there is none.
+pub fn text(path: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    open(path)?.take(MOST).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A JSON object; null when it is not there, and a problem in words when it is damaged.
+pub fn object(path: &Path, problems: &mut Vec<String>) -> Json {
+    let Some(text) = text(path) else { return Json::Null };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match serde_json::from_str::<Json>(&text) {
+        Ok(value) if value.is_object() => value,
+        Ok(_) => {
+            problems.push(format!("{name} is damaged: not an object"));
+            Json::Null
+        }
+        Err(error) => {
+            problems.push(format!("{name} is damaged: {error}"));
+            Json::Null
+        }
+    }
+}
+
+/// What tells a changed file from the one that was read: when it was written, and how long it is.
+pub fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let facts = path.metadata().ok()?;
+    Some((facts.modified().ok()?, facts.len()))
+}
