@@ -156,6 +156,9 @@ pub struct RunArgs {
     /// Seconds between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, allow_negative_numbers = true)]
     pub checkpoint_every: f64,
+    /// Also write TensorBoard events into the folder tensorboard/ of the results, row by row.
+    #[arg(long)]
+    pub tensorboard: bool,
     #[command(flatten)]
     pub watch: WatchArgs,
 }

@@ -41,6 +41,11 @@ fn a_run_is_written_for_other_tools() {
     let rows = parse_rows(&desk.read("out/metrics.csv"));
     assert_eq!(readable(&events).matches("privacy/epsilon_spent").count(), rows.len());
 
+    desk.prdo("run small.toml --out live --tensorboard").done();
+    let live = desk.bytes("live/tensorboard/events.out.tfevents.0000000000.prdo");
+    assert_eq!(live.len(), events.len());
+    assert_eq!(readable(&live).matches("training/loss").count(), rows.len());
+
     desk.prdo("export onnx out --out average.onnx").done();
     desk.prdo("export onnx out --out own.onnx --node 3").done();
     let (average, own) = (desk.bytes("average.onnx"), desk.bytes("own.onnx"));

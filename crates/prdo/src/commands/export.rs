@@ -4,7 +4,9 @@ use super::Failure;
 use crate::cli::export::{Export, Place};
 use crate::progress::say;
 use prdo::config::Document;
-use prdo::export::{EVENTS_FILE, Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx};
+use prdo::export::{
+    EVENTS_FILE, EVENTS_FOLDER, Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx,
+};
 use prdo::output::{NetworkFile, parse_rows, read_models, write_atomically};
 use prdo::simulator::Row;
 use serde_json::Value as Json;
@@ -18,7 +20,7 @@ pub fn run(what: &Export) -> Result<(), Failure> {
             put(&target, &onnx(&place.folder, *node)?)
         }
         Export::Tensorboard { place } => {
-            let folder = place.out.clone().unwrap_or_else(|| place.folder.join("tensorboard"));
+            let folder = place.out.clone().unwrap_or_else(|| place.folder.join(EVENTS_FOLDER));
             let target = place.free(folder.join(EVENTS_FILE))?;
             let bytes = events(&rows(&place.folder)?, now());
             std::fs::create_dir_all(&folder).map_err(|e| unwritable(&folder, &e))?;

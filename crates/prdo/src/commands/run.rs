@@ -63,6 +63,7 @@ fn train_and_show(
         label: String::new(),
         before: Duration::ZERO,
         checkpointed: Box::new(|_, _| Ok(())),
+        tensorboard: args.tensorboard,
     };
     match train_in(folder, document, &mut built, kept, watch)?.summary {
         Some(summary) => show(&summary, folder.path(), args.out.json),

@@ -1,11 +1,15 @@
 //! Watches one training in its folder: rows to `metrics.csv`, `live.json`, checkpoints, the bar, Ctrl-C.
 
+use super::export::now;
 use super::{Failure, work};
 use crate::progress::{Curve, Figures, Progress, Spent};
 use prdo::config::Built;
+use prdo::export::{EVENTS_FILE, EVENTS_FOLDER, events, row_event};
 use prdo::node::journal::Level;
-use prdo::output::{Folder, Live, MetricsFile, Course, format_moments, format_row, header, moments_header};
+use prdo::output::{Course, Folder, Live, MetricsFile, format_moments, format_row, header, moments_header};
 use prdo::simulator::{Moments, Observer, Row, Training};
+use std::fs::File;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,6 +68,8 @@ pub struct Watch<'a> {
     pub before: Duration,
     /// Told after every checkpoint.
     pub checkpointed: Checkpointed<'a>,
+    /// Whether rows go to a TensorBoard event file too.
+    pub tensorboard: bool,
 }
 
 /// Writes metrics and checkpoints while training goes on, and stops it on Ctrl-C.
@@ -72,6 +78,7 @@ pub struct Watcher<'a> {
     fingerprint: [u8; 32],
     metrics: MetricsFile,
     moments: Option<MetricsFile>,
+    events: Option<File>,
     /// Every row so far.
     pub rows: Vec<Row>,
     /// The bar.
@@ -94,6 +101,7 @@ impl<'a> Watcher<'a> {
             true => Some(reopen_moments(folder, round)?),
             false => None,
         };
+        let events = if watch.tensorboard { Some(reopen_events(folder, &kept)?) } else { None };
         let facts = &built.prepared.facts;
         let mut live = Live::begin(
             folder.path(),
@@ -112,6 +120,7 @@ impl<'a> Watcher<'a> {
             fingerprint: built.fingerprint,
             metrics,
             moments,
+            events,
             rows: kept,
             progress: Progress::new(u64::from(schedule.rounds), "rounds").from(u64::from(round)),
             live,
@@ -156,6 +165,13 @@ fn reopen_moments(folder: &Folder, round: u32) -> Result<MetricsFile, Failure> {
     Ok(MetricsFile::create(&path, &lines)?)
 }
 
+/// The event file with the rows so far, ready for more.
+fn reopen_events(folder: &Folder, kept: &[Row]) -> Result<File, Failure> {
+    let name = format!("{EVENTS_FOLDER}/{EVENTS_FILE}");
+    folder.write(&name, &events(kept, now()))?;
+    File::options().append(true).open(folder.path().join(name)).map_err(work(EVENTS_FILE))
+}
+
 /// The figures of a run for a terminal or a line: accuracy where it has a meaning, gradient norm, ε.
 fn figures(rows: &[Row], label: &str, spent: Option<(f64, f64, f64)>) -> Figures {
     /// As many values as a curve on a terminal can show.
@@ -187,7 +203,10 @@ impl Observer for Watcher<'_> {
     fn row(&mut self, row: &Row) -> ControlFlow<()> {
         self.rows.push(*row);
         self.live.row(row);
-        let result = self.metrics.append(&format_row(row)).map_err(work("metrics.csv"));
+        let mut result = self.metrics.append(&format_row(row)).map_err(work("metrics.csv"));
+        if let (Ok(()), Some(events)) = (&result, &mut self.events) {
+            result = events.write_all(&row_event(row, now())).map_err(work(EVENTS_FILE));
+        }
         self.keep(result)
     }
 

@@ -65,7 +65,8 @@ impl Source {
     /// How things stand, with the rows from `from` on for a reader who has those of `epoch`.
     pub fn state(&self, epoch: u64, from: u64) -> Json {
         let mut kept = self.kept();
-        let young = kept.state.as_ref().filter(|(at, _)| at.elapsed() < YOUNG).map(|(_, state)| state.clone());
+        let young =
+            kept.state.as_ref().filter(|(at, _)| at.elapsed() < YOUNG).map(|(_, state)| state.clone());
         let mut state = match young {
             Some(state) => state,
             None => {
@@ -143,7 +144,8 @@ impl Source {
         problems.extend(document.err().cloned());
         let (state, message) = self.standing(&live, &summary);
         let tail = &kept.tail;
-        let first = |options: [&Json; 2]| options.into_iter().find(|v| !v.is_null()).cloned().unwrap_or_default();
+        let first =
+            |options: [&Json; 2]| options.into_iter().find(|v| !v.is_null()).cloned().unwrap_or_default();
         let round = live["round"].as_f64().unwrap_or(0.0).max(tail.last("round").unwrap_or(0.0));
         let rate = live["rounds_per_second"].as_f64();
         // Of all rounds so far: a row has the totals.
@@ -205,7 +207,9 @@ fn what(folder: &Path) -> What {
         What::Results
     } else if has("run.toml") || has("metrics.csv") || has(LIVE) {
         What::Run
-    } else if has(".prdo-lock") || std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none()) {
+    } else if has(".prdo-lock")
+        || std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
+    {
         What::Nothing
     } else {
         What::Foreign
@@ -228,7 +232,8 @@ fn results(folder: &Path) -> Json {
     let comparison = object(&folder.join("comparison.json"), &mut problems);
     let title = comparison["title"].as_str().unwrap_or("An experiment's results").to_string();
     let state = if Directory::user(folder).is_some() { "running" } else { "finished" };
-    let message = "A comparison or an experiment has no curves of its own to follow: its report has them all.";
+    let message =
+        "A comparison or an experiment has no curves of its own to follow: its report has them all.";
     json!({ "kind": "results", "state": state, "title": title, "message": message, "problems": problems })
 }
 

@@ -5,7 +5,7 @@ mod protobuf;
 mod tensorboard;
 
 pub use onnx::{Linear, OnnxError, linear_to_onnx, network_to_onnx};
-pub use tensorboard::{FILE_NAME as EVENTS_FILE, events, first_event, row_event};
+pub use tensorboard::{FILE_NAME as EVENTS_FILE, FOLDER as EVENTS_FOLDER, events, first_event, row_event};
 
 use prdo_problem::data::columnar::{self, Column};
 use prdo_simulator::Row;

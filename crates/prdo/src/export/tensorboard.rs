@@ -6,6 +6,9 @@ use prdo_simulator::Row;
 /// What the file is called: TensorBoard finds event files by `tfevents` in their names.
 pub const FILE_NAME: &str = "events.out.tfevents.0000000000.prdo";
 
+/// Where a run keeps it.
+pub const FOLDER: &str = "tensorboard";
+
 /// The first record of every file. `time` is in seconds since 1970.
 pub fn first_event(time: f64) -> Vec<u8> {
     record(&Message::new().double(1, time).text(3, "brain.Event:2").finish())

@@ -74,7 +74,10 @@ impl Live {
             epsilon: None,
             disagreement: Vec::new(),
         };
-        live.add(Level::Info, if round > 0 { format!("going on after round {round}") } else { "started".into() });
+        live.add(
+            Level::Info,
+            if round > 0 { format!("going on after round {round}") } else { "started".into() },
+        );
         live.write("running", None);
         // The first look at the nodes' models has not been timed yet: this is what it may take.
         let numbers = live.course.numbers.saturating_mul(PER_NUMBER);
@@ -189,7 +192,10 @@ mod tests {
     fn a_run_says_how_it_stands_and_keeps_the_log_when_it_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let mut live = Live::begin(folder.path(), course(0));
-        assert_eq!((&read(folder.path())["state"], &read(folder.path())["round"]), (&json!("running"), &json!(0)));
+        assert_eq!(
+            (&read(folder.path())["state"], &read(folder.path())["round"]),
+            (&json!("running"), &json!(0))
+        );
         for k in 0..2 * LINES {
             live.add(Level::Warning, format!("line {k}"));
         }

@@ -85,6 +85,7 @@ impl<'a> Worker<'a> {
             label: format!("cell {number} of {count}: {}  ", key.title()),
             before: Duration::try_from_secs_f64(seconds).unwrap_or_default(),
             checkpointed: Box::new(note),
+            tensorboard: false,
         };
         let trained = train_in(&folder, &document, &mut built, kept, watch)?;
         if trained.summary.is_none() {
