@@ -242,7 +242,7 @@ pub struct GraphArgs {
     pub graph: String,
     #[command(flatten)]
     pub shape: GraphShape,
-    /// Also draw it: an SVG or PNG file.
+    /// Also draw it: an SVG, PNG or PDF file.
     #[arg(long, value_name = "FILE")]
     pub picture: Option<PathBuf>,
     /// One JSON object on stdout instead of text.
