@@ -79,10 +79,14 @@ pub enum Command {
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo bench gradients --json")]
     Bench(bench::Bench),
     /// (Re)builds report.html from a run's files.
-    #[command(after_help = "Example: prdo report runs/demo")]
+    #[command(after_help = "Example: prdo report runs/demo\n\
+        A folder that is damaged or half written gives a partial report that says what is missing.")]
     Report {
-        /// The run's folder.
+        /// The folder of a run, a comparison or a member.
         folder: PathBuf,
+        /// Also write the main figure for papers: figure.svg, figure.png and figure.pdf.
+        #[arg(long)]
+        figures: bool,
     },
 }
 

@@ -64,6 +64,7 @@ pub mod plan;
 pub mod plot;
 pub mod report;
 pub mod run;
+pub mod statistics;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;

@@ -76,7 +76,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),
         Command::Bench(what) => bench::run(&what),
-        Command::Report { folder } => report::run(&folder),
+        Command::Report { folder, figures } => report::run(&folder, figures),
     }
 }
 

@@ -77,8 +77,8 @@ pub fn finished(folder: &Folder, run_file: &str) -> Result<Option<Json>, Failure
         )));
     }
     if !path.join("report.html").is_file() {
-        let html = prdo::report::from_folder(path).map_err(Failure::Work)?;
-        folder.write("report.html", html.as_bytes())?;
+        let report = prdo::report::from_folder(path).map_err(Failure::Work)?;
+        folder.write("report.html", report.html.as_bytes())?;
     }
     let text = std::fs::read_to_string(path.join("summary.json")).map_err(work("summary.json"))?;
     let summary =
@@ -211,8 +211,8 @@ fn finish(
         tell(&format!("warning: {worry}"));
     }
     folder.write("summary.json", format!("{summary:#}\n").as_bytes())?;
-    let html = prdo::report::from_folder(folder.path()).map_err(Failure::Work)?;
-    folder.write("report.html", html.as_bytes())?;
+    let report = prdo::report::from_folder(folder.path()).map_err(Failure::Work)?;
+    folder.write("report.html", report.html.as_bytes())?;
     let checkpoint = folder.path().join("checkpoint");
     if checkpoint.is_dir() {
         std::fs::remove_dir_all(&checkpoint).map_err(work("cannot remove the checkpoint"))?;
@@ -255,9 +255,18 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "non_finite_records": training.non_finite(),
         "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
         "class_names": built.class_names,
+        "node_records": Some(&built.prepared.node_records).filter(|records| records.len() <= 1000),
+        "records_per_node": records_per_node(&built.prepared.node_records),
         "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
         "seconds": elapsed.as_secs_f64(),
     })
+}
+
+/// Least, median and most records of a node.
+fn records_per_node(records: &[usize]) -> Json {
+    let mut sorted = records.to_vec();
+    sorted.sort_unstable();
+    json!({"least": sorted.first(), "median": sorted.get(sorted.len() / 2), "most": sorted.last()})
 }
 
 /// Prints a summary, for people or for programs.

@@ -78,8 +78,20 @@ const LOCK: &str = ".prdo-lock";
 const FINISHED: [&str; 3] = ["summary.json", "comparison.json", "results.json"];
 
 /// What `--overwrite` removes, besides the above. Anything else in the folder is left alone.
-const REPLACED: [&str; 7] =
-    ["run.toml", "metrics.csv", "moments.csv", "model.safetensors", "report.html", "table.csv", "checkpoint"];
+const REPLACED: [&str; 12] = [
+    "run.toml",
+    "metrics.csv",
+    "moments.csv",
+    "model.safetensors",
+    "report.html",
+    "table.csv",
+    "table.tex",
+    "differences.csv",
+    "figure.svg",
+    "figure.png",
+    "figure.pdf",
+    "checkpoint",
+];
 
 impl Folder {
     /// The folder for a new run: `asked`, or the first free one of `runs/NAME`, `runs/NAME-2`, …

@@ -9,6 +9,8 @@ mod model;
 mod network;
 
 pub use folder::{Folder, FolderError, write_atomically, write_privately};
-pub use metrics::{MetricsFile, format_moments, format_row, header, moments_header, parse_rows};
+pub use metrics::{
+    MetricsFile, format_moments, format_row, header, moments_header, parse_rows, salvage_rows,
+};
 pub use model::{read_models, write_model, write_models};
 pub use network::{NetworkFileError, read_network, write_network};

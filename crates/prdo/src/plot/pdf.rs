@@ -47,11 +47,8 @@ pub(super) fn render(svg: &str, title: &str) -> Result<Vec<u8>, PlotError> {
             decimal(h)
         ),
     );
-    let about = file.add(format!(
-        "<< /Title {} /Producer (prdo {}) >>",
-        unicode(title),
-        env!("CARGO_PKG_VERSION")
-    ));
+    let about =
+        file.add(format!("<< /Title {} /Producer (prdo {}) >>", unicode(title), env!("CARGO_PKG_VERSION")));
     Ok(file.finish(catalog, about))
 }
 

@@ -184,7 +184,9 @@ impl<'a> Painter<'a> {
             let em = self.faces.get(face).map_or(1000.0, Face::units);
             let at = glyph.outline_transform().pre_scale(em, em);
             let advance = self.faces.get_mut(face).map_or(0.0, |face| face.take(id, &glyph.text));
-            match open.and_then(|(f, line, next)| Some((line, next, shift(&line, &at).filter(|_| f == face)?))) {
+            match open
+                .and_then(|(f, line, next)| Some((line, next, shift(&line, &at).filter(|_| f == face)?)))
+            {
                 Some((line, next, along)) => {
                     let back = (next - along) * 1000.0;
                     if back.abs() > 0.5 {

@@ -8,7 +8,9 @@ fn figure() -> Figure {
     let chart = |title: &str| {
         Chart::new(title, "round", "‖∇f(x̄)‖")
             .y_scale(Scale::Log)
-            .series(Series::new("PrDo", points(1.0)).band(points(1.0).iter().map(|p| (p.1 / 2.0, p.1)).collect()))
+            .series(
+                Series::new("PrDo", points(1.0)).band(points(1.0).iter().map(|p| (p.1 / 2.0, p.1)).collect()),
+            )
             .series(Series::new("Exact Diffusion", points(2.0)))
     };
     Figure::new("ε = 2, δ = 10⁻⁵").panel(chart("Gradient")).panel(chart("(Loss) \\ test"))
