@@ -85,10 +85,14 @@ pub enum Command {
         The address it prints has a secret in it, and works on this machine only. Ctrl-C ends the page, not the run.")]
     Watch(WatchFolderArgs),
     /// (Re)builds report.html from a run's files.
-    #[command(after_help = "Example: prdo report runs/demo")]
+    #[command(after_help = "Example: prdo report runs/demo\n\
+        A folder that is damaged or half written gives a partial report that says what is missing.")]
     Report {
-        /// The run's folder.
+        /// The folder of a run, a comparison or a member.
         folder: PathBuf,
+        /// Also write the main figure for papers: figure.svg, figure.png and figure.pdf.
+        #[arg(long)]
+        figures: bool,
     },
     /// What a trained model says about new records.
     #[command(after_help = "Example: prdo predict results new-patients.csv --out predictions.csv\n\
@@ -328,7 +332,7 @@ pub struct GraphArgs {
     pub graph: String,
     #[command(flatten)]
     pub shape: GraphShape,
-    /// Also draw it: an SVG or PNG file.
+    /// Also draw it: an SVG, PNG or PDF file.
     #[arg(long, value_name = "FILE")]
     pub picture: Option<PathBuf>,
     /// One JSON object on stdout instead of text.

@@ -69,6 +69,7 @@ pub mod predict;
 pub mod report;
 pub mod run;
 pub mod session;
+pub mod statistics;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;

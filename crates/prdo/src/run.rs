@@ -295,6 +295,7 @@ impl<M: Model + 'static> Run<M> {
             measured_records: self.records.iter().map(|r| r.len().min(self.measured_most())).sum(),
             parameters: self.model.dimension(),
         };
+        let node_records = self.records.iter().map(Data::len).collect();
         let guarantee = self.guarantee(least, batches)?;
         let training: Box<dyn Training> = match guarantee {
             Some(guarantee) => {
@@ -303,7 +304,7 @@ impl<M: Model + 'static> Run<M> {
             }
             None => Box::new(self.open_simulation(batches, clip, &start)?),
         };
-        Ok(Prepared { training, schedule, guarantee, facts })
+        Ok(Prepared { training, schedule, guarantee, facts, node_records })
     }
 
     /// On how many records of each node at most loss and gradient norm are measured.
@@ -421,6 +422,8 @@ pub struct Prepared {
     pub guarantee: Option<Guarantee>,
     /// What is public about it.
     pub facts: Facts,
+    /// How many records each node has.
+    pub node_records: Vec<usize>,
 }
 
 impl Prepared {

@@ -62,8 +62,8 @@ impl Results {
     pub fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
         folder.write("model.safetensors", &self.model)?;
         folder.write("summary.json", format!("{:#}\n", self.summary).as_bytes())?;
-        let html = crate::report::from_folder(folder.path()).map_err(ResultsError::Report)?;
-        folder.write("report.html", html.as_bytes())?;
+        let report = crate::report::from_folder(folder.path()).map_err(ResultsError::Report)?;
+        folder.write("report.html", report.html.as_bytes())?;
         let checkpoint = folder.path().join("checkpoint");
         if checkpoint.is_dir() {
             std::fs::remove_dir_all(&checkpoint).map_err(ResultsError::Checkpoint)?;
@@ -121,7 +121,16 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
         "class_names": built.facts.class_names,
         "facts": facts_to_json(&built.facts),
+        "node_records": Some(&built.prepared.node_records).filter(|records| records.len() <= 1000),
+        "records_per_node": records_per_node(&built.prepared.node_records),
         "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
         "seconds": elapsed.as_secs_f64(),
     })
+}
+
+/// Least, median and most records of a node.
+fn records_per_node(records: &[usize]) -> Json {
+    let mut sorted = records.to_vec();
+    sorted.sort_unstable();
+    json!({"least": sorted.first(), "median": sorted.get(sorted.len() / 2), "most": sorted.last()})
 }

@@ -169,7 +169,7 @@ fn bad_files_and_arguments() {
     refused(&desk, "report empty-folder", &["empty-folder"]);
     refused(&desk, "graph blob --nodes 4", &["blob", "ring"]);
     refused(&desk, "graph ring", &["graph.nodes is missing", "add --nodes"]);
-    refused(&desk, "graph ring --nodes 3 --picture x.gif", &["x.gif", ".svg or .png"]);
+    refused(&desk, "graph ring --nodes 3 --picture x.gif", &["x.gif", ".svg, .png or .pdf"]);
     refused(&desk, "reproduce figure-9", &["figure-9"]);
     refused(&desk, "dance", &["dance"]);
 }

@@ -346,8 +346,8 @@ fn bad_curves_are_refused_before_anything_is_computed_or_written() {
     let curve = |rest: &str| format!("privacy curve {plan} {rest}");
     refused(&curve("--out a.svg"), &["--against"]);
     refused(&curve("--against time"), &["--against", "time", "rounds", "delta"]);
-    refused(&curve("--against rounds --out a.svg --out b.pdf"), &["--out b.pdf", ".svg, .png or .csv"]);
-    refused(&curve("--against rounds --out plain"), &["--out plain", ".svg, .png or .csv"]);
+    refused(&curve("--against rounds --out a.svg --out b.eps"), &["--out b.eps", ".svg, .png, .pdf or .csv"]);
+    refused(&curve("--against rounds --out plain"), &["--out plain", ".svg, .png, .pdf or .csv"]);
     refused(&curve("--against rounds --points 1 --out a.svg"), &["--points", "from 2 to 10000"]);
     refused(&curve("--against rounds --points 1e9 --out a.svg"), &["--points", "1e9", "from 2 to 10000"]);
     refused(&curve("--against rate --to 2 --out a.svg"), &["--to 2", "--rate", "to 1"]);

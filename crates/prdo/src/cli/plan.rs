@@ -64,7 +64,7 @@ pub struct PlanArgs {
     pub schedule: ScheduleArgs,
     #[command(flatten, next_help_heading = "Constants of the problem")]
     pub levels: LevelArgs,
-    /// Also draw the bound by cause: an SVG or PNG file.
+    /// Also draw the bound by cause: an SVG, PNG or PDF file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub picture: Option<PathBuf>,
     /// One JSON object on stdout instead of text.

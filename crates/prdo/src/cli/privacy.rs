@@ -187,7 +187,7 @@ pub struct CurveArgs {
     /// How many points, at equal factors (rounds: as many of them as differ).
     #[arg(long, value_name = "N", value_parser = values::points, default_value = "25", allow_hyphen_values = true)]
     pub points: usize,
-    /// Where to write: FILE.svg, FILE.png or FILE.csv; may be given several times.
+    /// Where to write: FILE.svg, FILE.png, FILE.pdf or FILE.csv; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub out: Vec<PathBuf>,
     /// One JSON object on stdout instead of text.

@@ -1,5 +1,6 @@
 //! `prdo compare`: every combination of the lists in run files, side by side.
 
+use super::report::write_figures;
 use super::{Failure, use_threads};
 use crate::cli::{CompareArgs, OutArgs};
 use crate::progress::{Progress, say, tell};
@@ -152,13 +153,13 @@ fn train(labels: &[(&'static str, Value)], document: &Document) -> Result<Cell, 
     })
 }
 
-/// Writes table, figure and report.
+/// Writes tables, figure and report.
 fn write(comparison: &Comparison, folder: &Folder) -> Result<(), Failure> {
     let figure = comparison.figure();
     folder.write("table.csv", comparison.to_csv().as_bytes())?;
-    folder.write("figure.svg", figure.to_svg().as_bytes())?;
-    let png = figure.to_png(2.0).map_err(|e| Failure::Work(format!("figure.png: {e}")))?;
-    folder.write("figure.png", &png)?;
+    folder.write("table.tex", comparison.to_latex().as_bytes())?;
+    folder.write("differences.csv", comparison.differences_to_csv().as_bytes())?;
+    write_figures(folder.path(), &figure)?;
     folder.write("report.html", comparison.to_html().as_bytes())?;
     folder.write("comparison.json", format!("{:#}\n", comparison.to_json()).as_bytes())?;
     Ok(())

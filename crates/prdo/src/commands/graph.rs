@@ -6,7 +6,7 @@ use crate::progress::say;
 use prdo::algorithm::graph::{Kind, NetworkError};
 use prdo::config::{Document, Wiring, wiring};
 use prdo::output::write_atomically;
-use prdo::plot::Figure;
+use prdo::plot::{Figure, Format};
 use prdo::report::network_figure;
 use serde_json::json;
 use std::path::Path;
@@ -66,14 +66,11 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
 
 /// Writes a figure as the file's name says.
 pub fn draw(path: &Path, figure: &Figure) -> Result<(), Failure> {
-    let bytes = match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => figure.to_svg().into_bytes(),
-        Some("png") => figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?,
-        _ => {
-            let shown = path.display();
-            return Err(Failure::Input(format!("--picture {shown}: it must end in .svg or .png")));
-        }
+    let shown = path.display();
+    let Some(format) = Format::of(path) else {
+        return Err(Failure::Input(format!("--picture {shown}: it must end in .svg, .png or .pdf")));
     };
+    let bytes = figure.render(format).map_err(|e| Failure::Work(format!("{shown}: {e}")))?;
     Ok(write_atomically(path, &bytes)?)
 }
 

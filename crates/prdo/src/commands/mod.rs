@@ -97,7 +97,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { out } => shell::man(out.as_deref()),
-        Command::Report { folder } => report::run(&folder),
+        Command::Report { folder, figures } => report::run(&folder, figures),
     }
 }
 

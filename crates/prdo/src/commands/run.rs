@@ -95,8 +95,8 @@ pub fn finished(folder: &Folder, run_file: &str) -> Result<Option<Json>, Failure
         )));
     }
     if !path.join("report.html").is_file() {
-        let html = prdo::report::from_folder(path).map_err(Failure::Work)?;
-        folder.write("report.html", html.as_bytes())?;
+        let report = prdo::report::from_folder(path).map_err(Failure::Work)?;
+        folder.write("report.html", report.html.as_bytes())?;
     }
     let text = std::fs::read_to_string(path.join("summary.json")).map_err(work("summary.json"))?;
     let summary =

@@ -78,14 +78,20 @@ const LOCK: &str = ".prdo-lock";
 const FINISHED: [&str; 3] = ["summary.json", "comparison.json", "results.json"];
 
 /// What `--overwrite` removes, besides the above. Anything else in the folder is left alone.
-const REPLACED: [&str; 8] = [
+const REPLACED: [&str; 14] = [
     "run.toml",
     "metrics.csv",
     "moments.csv",
     "model.safetensors",
     "report.html",
     "table.csv",
+    "table.tex",
+    "differences.csv",
+    "figure.svg",
+    "figure.png",
+    "figure.pdf",
     "checkpoint",
+    "tensorboard",
     super::live::LIVE,
 ];
 

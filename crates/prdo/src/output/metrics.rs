@@ -52,6 +52,30 @@ pub fn parse_rows(text: &str) -> Vec<Row> {
     lines.map_while(parse_row).collect()
 }
 
+/// The rows of a `metrics.csv` that may be damaged: every row that can be read, and what is wrong with the other
+/// lines, by their number (from 1).
+pub fn salvage_rows(text: &str) -> (Vec<Row>, Vec<(usize, String)>) {
+    let (mut rows, mut wrong) = (Vec::<Row>::new(), Vec::new());
+    if text.lines().next() != Some(header().as_str()) {
+        wrong.push((1, "the first line is not the names of the columns".to_string()));
+    }
+    let count = text.lines().count();
+    for (k, line) in text.lines().enumerate() {
+        let cut = k + 1 == count && !text.ends_with('\n');
+        match parse_row(line) {
+            // A row that was cut may still look like one, with fewer digits.
+            _ if cut && k > 0 => wrong.push((k + 1, "the line is cut: it has no end".to_string())),
+            Some(row) if rows.last().is_some_and(|last| last.round >= row.round) => {
+                wrong.push((k + 1, format!("round {} does not come after the line before", row.round)));
+            }
+            Some(row) => rows.push(row),
+            None if k > 0 => wrong.push((k + 1, "this is no row of measurements".to_string())),
+            None => {}
+        }
+    }
+    (rows, wrong)
+}
+
 pub(crate) fn parse_row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split(',').collect();
     let [
@@ -155,5 +179,23 @@ mod tests {
         assert_eq!(parse_rows(&text), [row, Row { round: 4, ..row }]);
         assert_eq!(parse_rows(&text[..text.len() - 5]), [row]);
         assert!(parse_rows("").is_empty() && parse_rows("nonsense\n1,2\n").is_empty());
+    }
+
+    #[test]
+    fn what_can_be_read_of_a_damaged_file_is_read() {
+        let line = |round: u32| format!("{round},0.5,0.25,0.125,,,10,20,,\n");
+        let whole = format!("{}\n{}{}", header(), line(0), line(10));
+        assert_eq!(salvage_rows(&whole), (parse_rows(&whole), Vec::new()));
+        let damaged =
+            format!("{}\n{}gar\u{7f}bage\n{}{}{}30,0.5,0.2", header(), line(0), line(10), line(10), line(20));
+        let (rows, wrong) = salvage_rows(&damaged);
+        assert_eq!(rows.iter().map(|r| r.round).collect::<Vec<_>>(), [0, 10, 20]);
+        assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 5, 7]);
+        let (rows, wrong) = salvage_rows("torn");
+        assert_eq!((rows.len(), wrong.len()), (0, 1));
+        assert_eq!(salvage_rows("").1.len(), 1);
+        // A line that was cut within its last number looks like a row, and is none.
+        let cut = whole.trim_end().to_string();
+        assert_eq!(salvage_rows(&cut).0.len(), 1);
     }
 }

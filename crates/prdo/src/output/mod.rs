@@ -12,6 +12,8 @@ mod network;
 
 pub use folder::{Folder, FolderError, write_atomically, write_privately};
 pub use live::{Course, LIVE, Live};
-pub use metrics::{MetricsFile, format_moments, format_row, header, moments_header, parse_rows};
+pub use metrics::{
+    MetricsFile, format_moments, format_row, header, moments_header, parse_rows, salvage_rows,
+};
 pub use model::{read_models, read_node_model, write_model, write_models};
 pub use network::{NetworkFile, NetworkFileError, read_network, write_network};

@@ -8,7 +8,7 @@ use super::legend;
 use super::paint::{Anchor, Type};
 use super::series::Looks;
 use super::text::wrap;
-use super::{Bars, Chart, Heat, Network, Pixels, PlotError, Theme, png};
+use super::{Bars, Chart, Format, Heat, Network, Pixels, PlotError, Theme, pdf, png};
 
 /// The margin around everything.
 const MARGIN: f64 = 12.0;
@@ -78,7 +78,7 @@ impl Panel {
     }
 }
 
-/// A sheet of panels, drawn as SVG or PNG.
+/// A sheet of panels, drawn as SVG, PNG or PDF.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The heading, and the picture's name for those who cannot see it.
@@ -155,6 +155,20 @@ impl Figure {
     /// The figure as a PNG on white, whatever its theme; `scale` 2 or 3 is fit for print.
     pub fn to_png(&self, scale: f32) -> Result<Vec<u8>, PlotError> {
         png::render(&self.draw(Theme::Paper), scale)
+    }
+
+    /// The figure as a PDF of one page, fit for a paper: lines and text, no pixels.
+    pub fn to_pdf(&self) -> Result<Vec<u8>, PlotError> {
+        pdf::render(&self.draw(Theme::Paper), &self.name())
+    }
+
+    /// The bytes of a file in this format.
+    pub fn render(&self, format: Format) -> Result<Vec<u8>, PlotError> {
+        match format {
+            Format::Svg => Ok(self.to_svg().into_bytes()),
+            Format::Png => self.to_png(2.0),
+            Format::Pdf => self.to_pdf(),
+        }
     }
 
     fn draw(&self, theme: Theme) -> String {

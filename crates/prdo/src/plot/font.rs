@@ -41,19 +41,40 @@ fn advance(face: &HashMap<u32, f64>, c: char) -> f64 {
     face.get(&u32::from(c)).copied().unwrap_or(UNKNOWN)
 }
 
+/// What a font file says of its letters.
+pub(super) struct Metrics {
+    /// Units to an em.
+    pub(super) em: f64,
+    /// Each glyph's advance in units.
+    pub(super) advances: Vec<u16>,
+    /// Every character with its glyph.
+    pub(super) characters: Vec<(u32, u16)>,
+    /// The box that holds every glyph, in units: left, bottom, right, top.
+    pub(super) bounds: [i16; 4],
+}
+
+/// The measures of a font, or nothing if the file is not a TrueType font.
+pub(super) fn metrics(font: &[u8]) -> Option<Metrics> {
+    let head = table(font, b"head")?;
+    let wide = usize::from(u16_at(table(font, b"hhea")?, 34)?).checked_sub(1)?;
+    let hmtx = table(font, b"hmtx")?;
+    // Glyphs beyond the last width have that one too.
+    let glyphs = usize::from(u16_at(table(font, b"maxp")?, 4)?);
+    let advances = (0..glyphs).map(|glyph| u16_at(hmtx, 4 * glyph.min(wide))).collect::<Option<_>>()?;
+    let bound = |at: usize| u16_at(head, at).map(u16::cast_signed);
+    Some(Metrics {
+        em: f64::from(u16_at(head, 18).filter(|em| *em > 0)?),
+        advances,
+        characters: characters(table(font, b"cmap")?)?,
+        bounds: [bound(36)?, bound(38)?, bound(40)?, bound(42)?],
+    })
+}
+
 /// Every character's advance in ems, or nothing if the file is not a TrueType font.
 fn advances(font: &[u8]) -> Option<HashMap<u32, f64>> {
-    let em = f64::from(u16_at(table(font, b"head")?, 18)?);
-    let wide = usize::from(u16_at(table(font, b"hhea")?, 34)?);
-    let hmtx = table(font, b"hmtx")?;
-    let advance = |glyph: usize| u16_at(hmtx, 4 * glyph.min(wide.checked_sub(1)?));
-    let mut all = HashMap::new();
-    for (character, glyph) in characters(table(font, b"cmap")?)? {
-        if let Some(units) = advance(usize::from(glyph)) {
-            all.insert(character, f64::from(units) / em);
-        }
-    }
-    Some(all)
+    let Metrics { em, advances, characters, .. } = metrics(font)?;
+    let advance = |glyph: u16| advances.get(usize::from(glyph)).map(|units| f64::from(*units) / em);
+    Some(characters.into_iter().filter_map(|(c, glyph)| Some((c, advance(glyph)?))).collect())
 }
 
 /// The bytes of one table, from where it starts.

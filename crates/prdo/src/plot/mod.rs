@@ -1,12 +1,12 @@
-//! Figures for papers and reports, drawn as SVG by our own code and rendered to PNG with a bundled font, so
-//! that both look alike on any machine.
+//! Figures for papers and reports, drawn as SVG by our own code and rendered to PNG and PDF with a bundled font,
+//! so that all look alike on any machine.
 //!
 //! A [`Figure`] is a grid of panels; a panel is a [`Chart`] of lines with their spread, [`Bars`], the picture
 //! of a [`Network`], a [`Heat`] table of classes by nodes or a row of small pictures ([`Pixels`]). No input panics: what cannot be drawn (a NaN,
 //! zero on a logarithmic axis, an edge to no node) is left out, and a picture of nothing says "no data".
 //!
 //! ```text
-//! values → scale, ticks → frame → thinned curves → legend and labels where they hide least → SVG → PNG
+//! values → scale, ticks → frame → thinned curves → legend and labels where they hide least → SVG → PNG, PDF
 //! ```
 //!
 //! In here nothing reads a file, a clock or a system font, and no SVG element has an `id`, so that figures
@@ -21,11 +21,13 @@ mod color;
 mod curves;
 mod figure;
 mod font;
+mod format;
 mod frame;
 mod heat;
 mod legend;
 mod network;
 mod paint;
+mod pdf;
 mod pixels;
 mod place;
 mod png;
@@ -39,6 +41,7 @@ pub use bars::{Bar, Bars, Direction};
 pub use chart::{Chart, LegendPlace, Reference};
 pub use color::Color;
 pub use figure::{Figure, Panel};
+pub use format::Format;
 pub use heat::Heat;
 pub use network::{Network, circle_positions, grid_positions};
 pub use pixels::Pixels;
@@ -75,7 +78,7 @@ pub enum PlotError {
     /// The SVG was not understood.
     #[error("the figure's SVG could not be read back: {0}")]
     Svg(String),
-    /// The PNG could not be written.
-    #[error("the figure's PNG could not be encoded: {0}")]
+    /// The PNG or PDF could not be written.
+    #[error("the figure could not be encoded: {0}")]
     Encode(String),
 }

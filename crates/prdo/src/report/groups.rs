@@ -2,6 +2,7 @@
 
 use super::comparison::Cell;
 use crate::plot::Series;
+use crate::statistics::half_width;
 use prdo_algorithm::Method;
 use prdo_simulator::Row;
 
@@ -23,19 +24,32 @@ pub struct Spread {
     pub mean: f64,
     /// The sample standard deviation; 0 for one run.
     pub deviation: f64,
+    /// How many runs.
+    pub count: usize,
 }
 
 impl Spread {
-    /// Mean ± deviation for people, to as many places as the deviation is worth.
+    /// Half the width of the mean's 95 % interval, by Student's t; nothing for one run or equal ones.
+    pub fn half(self) -> Option<f64> {
+        half_width(self.deviation, self.count).filter(|half| *half > 0.0 && half.is_finite())
+    }
+
+    /// Mean ± half its interval for people, to as many places as that is worth.
     pub(super) fn show(self) -> String {
-        if self.deviation <= 0.0 || !self.deviation.is_finite() {
-            return super::style::figure(self.mean);
-        }
-        let places = (-self.deviation.log10().floor()).clamp(0.0, 12.0) as usize;
+        let Some(half) = self.half() else { return super::style::figure(self.mean) };
+        let places = (-half.log10().floor()).clamp(0.0, 12.0) as usize;
         if places > 7 || self.mean.abs() >= 1e6 {
-            return format!("{:.2e} ± {:.0e}", self.mean, self.deviation);
+            return format!("{:.2e} ± {half:.0e}", self.mean);
         }
-        format!("{:.places$} ± {:.places$}", self.mean, self.deviation)
+        format!("{:.places$} ± {half:.places$}", self.mean)
+    }
+
+    /// The same for a share, in percent.
+    pub(super) fn show_percent(self) -> String {
+        match self.half() {
+            Some(half) => format!("{:.1} ± {:.1} %", 100.0 * self.mean, 100.0 * half),
+            None => super::style::percent(self.mean),
+        }
     }
 
     /// Of these values; `None` if there are none.
@@ -46,7 +60,8 @@ impl Spread {
         }
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-        Some(Self { mean, deviation: if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 } })
+        let deviation = if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+        Some(Self { mean, deviation, count: values.len() })
     }
 }
 

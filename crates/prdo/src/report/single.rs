@@ -1,12 +1,13 @@
 //! The report of one run, from the files in its folder.
 
+use super::found::{Found, Gap};
 use super::network::network_figure;
 use super::page::{Page, table};
 use super::privacy::{Kind, Statement, statement};
 use super::style::{bytes, figure, measured_note, method_style, percent};
+use super::{Report, add_gaps, chart, nothing, records};
 use crate::config::{Document, wiring};
-use crate::output::parse_rows;
-use crate::plot::{Chart, Figure, Heat, LegendPlace, Scale, Series};
+use crate::plot::{Chart, Figure, LegendPlace, Scale, Series};
 use crate::run::Guarantee;
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::Method;
@@ -14,59 +15,91 @@ use prdo_simulator::Row;
 use serde_json::Value as Json;
 use std::path::Path;
 
-/// Builds the page from `run.toml`, `metrics.csv` and (if the run is finished) `summary.json`.
-pub(super) fn from_folder(folder: &Path) -> Result<String, String> {
-    let run_file = folder.join("run.toml");
-    let document = Document::read(&run_file).map_err(|e| format!("{} has no run: {e}", folder.display()))?;
-    let text = std::fs::read_to_string(folder.join("metrics.csv")).unwrap_or_default();
-    let rows = parse_rows(&text);
-    let summary = std::fs::read(folder.join("summary.json")).ok();
-    let summary: Json = summary.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(Json::Null);
-    let method: Method = document.text("method.name").unwrap_or_default().parse()?;
+/// A graph of more nodes is not worked out again for its picture.
+const MOST_DRAWN: u64 = 5_000;
 
-    let name = document.text("name").unwrap_or_default();
-    let mut page = Page::new(&format!("{name}: {}", method.card().title), &lead(&document, &rows, &summary));
-    if summary.is_null() {
-        page.note(
-            "This run is not finished (or its summary.json is missing): the report shows what there is.",
-            true,
-        );
+/// Builds the page from `run.toml`, `metrics.csv` and (if the run is finished) `summary.json`.
+pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
+    let mut found = Found::read(folder);
+    if found.is_nothing() {
+        return Err(nothing(folder, &found.gaps));
     }
-    if rows.is_empty() {
-        page.note("metrics.csv is missing or empty: there are no measurements to show.", true);
-    }
-    for warning in summary["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+    let method = method(&mut found);
+    let title = method.map_or("a run", |method| method.card().title);
+    let name = found.text("name").or(found.summary["name"].as_str().map(String::from));
+    let title = name.map_or(title.to_string(), |name| format!("{name}: {title}"));
+    let mut page = Page::new(&title, &lead(&found));
+    add_state(&mut page, &found, folder);
+    for warning in found.summary["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str) {
         page.note(warning, true);
     }
-    page.cards(&cards(&rows, &summary));
-    if !rows.is_empty() {
-        page.heading("Training");
-        page.figure(training_figure(&rows, method));
+    page.cards(&cards(&found.rows, &found.summary));
+    let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, method));
+    page.heading("Training");
+    match &figure {
+        Some(figure) => {
+            let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
+            page.charts(&chart::of_run(name, style, &found.rows), figure.clone());
+        }
+        None => page.note("There are no measurements yet: metrics.csv is missing or empty.", true),
     }
-    if let Some(note) = measured(&document, &summary) {
+    if let Some(note) = measured(&found) {
         page.note(&note, false);
     }
-    add_network(&mut page, &document, &summary);
+    page.heading("Network and data");
+    add_network(&mut page, &found);
+    records::add(&mut page, &found.summary);
     page.heading("Privacy");
-    for (paragraph, kind) in statement(&privacy_of(&document, method)) {
-        match kind {
-            Kind::Plain => page.paragraph(&paragraph),
-            Kind::Warning => page.note(&paragraph, true),
-            Kind::Formal => {
-                page.add("<details><summary>The formal statement</summary>\n");
-                page.paragraph(&paragraph);
-                page.add("</details>\n");
-            }
+    add_privacy(&mut page, &found, method);
+    add_settings(&mut page, folder, &found);
+    Ok(Report { html: page.finish(), gaps: found.gaps, figure })
+}
+
+/// The method, from the settings or else from the summary.
+fn method(found: &mut Found) -> Option<Method> {
+    let named = found.text("method.name").or(found.summary["method"].as_str().map(String::from))?;
+    match named.parse() {
+        Ok(method) => Some(method),
+        Err(error) => {
+            found.gaps.push(Gap::new("run.toml", format!("method.name: {error}")));
+            None
         }
     }
-    add_settings(&mut page, folder, &run_file);
-    Ok(page.finish())
+}
+
+/// Whether the run is finished, how to go on if it is not, and what is missing.
+fn add_state(page: &mut Page, found: &Found, folder: &Path) {
+    add_gaps(page, &found.gaps);
+    if found.summary["finished"] == true {
+        return;
+    }
+    let shown = folder.display();
+    let go_on = format!("prdo run {shown}/run.toml --out {shown}");
+    let (words, command) = match (found.document.is_some(), found.checkpoint) {
+        (true, true) => {
+            ("there is a checkpoint. To go on from it, to the same bits:", format!("{go_on} --resume"))
+        }
+        (true, false) => (
+            "it failed, was stopped before its first checkpoint, or still runs. To begin anew:",
+            format!("{go_on} --overwrite"),
+        ),
+        (false, _) => {
+            ("and its settings cannot be read: train it again from your own run file.", String::new())
+        }
+    };
+    let reached = found.rows.last().map(|row| row.round).zip(found.integer("rounds"));
+    let reached =
+        reached.map_or(String::new(), |(done, all)| format!(" (measured up to round {done} of {all})"));
+    page.note(&format!("This run is not finished{reached}: {words}"), true);
+    if !command.is_empty() {
+        page.code(&command);
+    }
 }
 
 /// What to say where loss and gradient norm are those of some records only; an unfinished run has no counts yet.
-fn measured(document: &Document, summary: &Json) -> Option<String> {
-    let most = document.integer("metrics.records")?;
-    match (summary["measured_records"].as_u64(), summary["records"].as_u64()) {
+fn measured(found: &Found) -> Option<String> {
+    let most = found.integer("metrics.records")?;
+    match (found.summary["measured_records"].as_u64(), found.summary["records"].as_u64()) {
         (Some(part), Some(all)) => measured_note(part, all),
         _ => Some(format!(
             "loss and gradient norm: of the first {most} records of each node only (an estimate)"
@@ -74,23 +107,49 @@ fn measured(document: &Document, summary: &Json) -> Option<String> {
     }
 }
 
-fn lead(document: &Document, rows: &[Row], summary: &Json) -> String {
-    let data = summary["data"].as_str().unwrap_or("the data");
-    let rounds = rows.last().map_or(0, |row| row.round);
-    let result = match rows.last() {
-        Some(Row { test_accuracy: Some(accuracy), .. }) => {
+/// What was learned, at what price, in two or three sentences.
+fn lead(found: &Found) -> String {
+    let summary = &found.summary;
+    let nodes = summary["nodes"].as_u64().or(found.integer("graph.nodes"));
+    let who = match nodes {
+        Some(1) => "One organisation".to_string(),
+        Some(nodes) => format!("{nodes} organisations"),
+        None => "Organisations".to_string(),
+    };
+    let model = found.text("model.kind").map_or("one model".to_string(), |kind| format!("a {kind} model"));
+    let rounds = found.rows.last().map_or(0, |row| row.round);
+    let data = summary["data"].as_str().map_or(String::new(), |data| format!(" on {data}"));
+    let trained = match nodes {
+        Some(1) => format!("trained {model} alone"),
+        _ => format!("trained {model} together without pooling their records"),
+    };
+    format!("{who} {trained}: {rounds} rounds{data}.{}{}", learned(&found.rows), price(found))
+}
+
+fn learned(rows: &[Row]) -> String {
+    match (rows.first(), rows.last()) {
+        (_, Some(Row { test_accuracy: Some(accuracy), .. })) => {
             format!(" The average model gets {} of the held-out records right.", percent(*accuracy))
         }
-        Some(row) => format!(" The gradient norm fell to {}.", figure(row.grad_norm)),
-        None => String::new(),
-    };
-    let privacy = match document.float("resolved.epsilon") {
-        Some(epsilon) => {
-            format!("ε = {epsilon:.3} at δ = {:e}", document.float("privacy.delta").unwrap_or(0.0))
+        (Some(first), Some(last)) if last.round > first.round => {
+            format!(" The gradient norm went from {} to {}.", figure(first.grad_norm), figure(last.grad_norm))
         }
-        None => "without privacy (ε = ∞)".to_string(),
-    };
-    format!("{data}; {rounds} rounds, {privacy}.{result}")
+        (_, Some(only)) => format!(" The gradient norm is {}.", figure(only.grad_norm)),
+        _ => " Nothing was measured yet.".to_string(),
+    }
+}
+
+fn price(found: &Found) -> String {
+    let spent = found.rows.last().and_then(|row| row.epsilon_spent);
+    let delta = found.float("privacy.delta").or(found.summary["delta"].as_f64());
+    match (spent.or(found.float("resolved.epsilon")), delta) {
+        (Some(epsilon), Some(delta)) => {
+            format!(" Every single record is protected with ε = {epsilon:.3} at δ = {delta:e}.")
+        }
+        (Some(epsilon), None) => format!(" Every single record is protected with ε = {epsilon:.3}."),
+        (None, _) if found.document.is_none() && found.summary.is_null() => String::new(),
+        _ => " It was trained without privacy (ε = ∞).".to_string(),
+    }
 }
 
 fn cards(rows: &[Row], summary: &Json) -> Vec<(String, &'static str)> {
@@ -113,6 +172,12 @@ fn cards(rows: &[Row], summary: &Json) -> Vec<(String, &'static str)> {
     cards.push((figure(last.grad_norm), "gradient norm ‖∇f(x̄)‖"));
     cards.push((figure(last.consensus_error), "disagreement of the nodes"));
     cards.push((bytes(last.bytes_sent), "sent by all nodes"));
+    if let Some(clipped) = last.clipped_gradient_fraction {
+        cards.push((percent(clipped), "of gradients clipped"));
+    }
+    if let Some(clipped) = last.clipped_difference_fraction {
+        cards.push((percent(clipped), "of differences clipped"));
+    }
     if let Some(seconds) = summary["seconds"].as_f64() {
         cards.push((format!("{seconds:.2} s"), "training time"));
     }
@@ -120,8 +185,8 @@ fn cards(rows: &[Row], summary: &Json) -> Vec<(String, &'static str)> {
 }
 
 /// Loss, gradient norm, disagreement, and what else there is, against rounds.
-fn training_figure(rows: &[Row], method: Method) -> Figure {
-    let style = method_style(method);
+fn training_figure(rows: &[Row], method: Option<Method>) -> Figure {
+    let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
     let points = |value: &dyn Fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
         rows.iter().filter_map(|row| Some((f64::from(row.round), value(row)?))).collect()
     };
@@ -129,7 +194,7 @@ fn training_figure(rows: &[Row], method: Method) -> Figure {
         Chart::new(title, "round", y)
             .y_scale(scale)
             .legend(LegendPlace::Hidden)
-            .series(Series::new(method.card().title, points(value)).style(style))
+            .series(Series::new(name, points(value)).style(style))
     };
     let mut figure = Figure::new("")
         .columns(2)
@@ -155,8 +220,16 @@ fn training_figure(rows: &[Row], method: Method) -> Figure {
     figure.panel_size(460.0, 300.0)
 }
 
-fn add_network(page: &mut Page, document: &Document, summary: &Json) {
-    page.heading("Network and data");
+fn add_network(page: &mut Page, found: &Found) {
+    let Some(document) = &found.document else {
+        return page.note("The network cannot be drawn: run.toml is missing or damaged.", true);
+    };
+    if document.integer("graph.nodes").is_some_and(|nodes| nodes > MOST_DRAWN) {
+        let lambda = document
+            .float("resolved.lambda")
+            .map_or(String::new(), |l| format!(" Its λ is {l:.6}, its spectral gap {:.2e}.", 1.0 - l));
+        return page.paragraph(&format!("The network has too many nodes to be drawn.{lambda}"));
+    }
     match wiring(document, None).map_err(|e| e.to_string()).and_then(|wiring| {
         let spectrum = wiring.mixing.check(true).map_err(|e| e.to_string())?;
         Ok((wiring, spectrum))
@@ -164,15 +237,22 @@ fn add_network(page: &mut Page, document: &Document, summary: &Json) {
         Ok((wiring, spectrum)) => page.figure(network_figure(&wiring, &spectrum)),
         Err(error) => page.note(&format!("The network cannot be drawn: {error}"), true),
     }
-    let counts: Option<Vec<Vec<u64>>> = summary["class_counts"].as_array().map(|nodes| {
-        let row = |node: &Json| node.as_array().into_iter().flatten().filter_map(Json::as_u64).collect();
-        nodes.iter().map(row).collect()
-    });
-    if let Some(counts) = counts.filter(|counts| !counts.is_empty()) {
-        let names = summary["class_names"].as_array().into_iter().flatten();
-        let names: Vec<String> = names.filter_map(|name| name.as_str().map(String::from)).collect();
-        let heat = Heat::new("Records of each class at each node", counts);
-        page.figure(Figure::of(if names.is_empty() { heat } else { heat.column_labels(names) }));
+}
+
+fn add_privacy(page: &mut Page, found: &Found, method: Option<Method>) {
+    let (Some(document), Some(method)) = (&found.document, method) else {
+        return page.note(
+            "There is no privacy statement: run.toml is missing or damaged, and it has the settings that the statement \
+             speaks of. Take the run for not private.",
+            true,
+        );
+    };
+    for (paragraph, kind) in statement(&privacy_of(document, method)) {
+        match kind {
+            Kind::Plain => page.paragraph(&paragraph),
+            Kind::Warning => page.note(&paragraph, true),
+            Kind::Formal => page.folded("The formal statement", |page| page.paragraph(&paragraph)),
+        }
     }
 }
 
@@ -203,13 +283,22 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
     }
 }
 
-fn add_settings(page: &mut Page, folder: &Path, run_file: &Path) {
+fn add_settings(page: &mut Page, folder: &Path, found: &Found) {
     page.heading("Settings");
-    page.paragraph("Everything this run used. To repeat it to the bit:");
-    page.code(&format!("prdo run {} --out again", run_file.display()));
-    page.add("<details><summary>run.toml</summary>\n");
-    page.code(&std::fs::read_to_string(run_file).unwrap_or_default());
-    page.add("</details>\n");
+    if found.document.is_some() {
+        page.paragraph(
+            "Everything this run used stands in run.toml. To repeat it to the bit, in this folder:",
+        );
+        page.code("prdo run run.toml --out again");
+    }
+    if let Some(settings) = &found.settings {
+        page.folded("run.toml", |page| page.code(settings));
+    }
+    let by = found.text("resolved.prdo").map(|version| ("trained by", format!("prdo {version}")));
+    let made = ("report by", format!("prdo {}", env!("CARGO_PKG_VERSION")));
+    let seed = found.integer("seed").map(|seed| ("seed", seed.to_string()));
+    let accountant = found.text("privacy.accountant").map(|name| ("accountant", name));
+    page.terms(&by.into_iter().chain([made]).chain(seed).chain(accountant).collect::<Vec<_>>());
     let files = [
         ("metrics.csv", "a row of measurements every few rounds"),
         ("model.safetensors", "the average model and each node's"),

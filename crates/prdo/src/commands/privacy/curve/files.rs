@@ -1,34 +1,35 @@
-//! A curve as SVG, PNG or CSV.
+//! A curve as SVG, PNG, PDF or CSV.
 
 use crate::commands::Failure;
 use prdo::budget::{Against, Curve};
 use prdo::output::write_atomically;
+use prdo::plot::Format;
 use std::path::Path;
 
 /// What a file's name asks for.
 pub enum Kind {
-    Svg,
-    Png,
+    Picture(Format),
     Csv,
 }
 
 impl Kind {
     /// By the name's ending.
     pub fn of(path: &Path) -> Result<Self, Failure> {
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("svg") => Ok(Self::Svg),
-            Some("png") => Ok(Self::Png),
-            Some("csv") => Ok(Self::Csv),
-            _ => Err(Failure::Input(format!("--out {}: it must end in .svg, .png or .csv", path.display()))),
+        match Format::of(path) {
+            Some(format) => Ok(Self::Picture(format)),
+            None if path.extension().is_some_and(|e| e == "csv") => Ok(Self::Csv),
+            None => {
+                let shown = path.display();
+                Err(Failure::Input(format!("--out {shown}: it must end in .svg, .png, .pdf or .csv")))
+            }
         }
     }
 }
 
 pub fn write(curve: &Curve, path: &Path, kind: &Kind) -> Result<(), Failure> {
     let bytes = match kind {
-        Kind::Svg => curve.figure().to_svg().into_bytes(),
-        Kind::Png => {
-            curve.figure().to_png(2.0).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?
+        Kind::Picture(format) => {
+            curve.figure().render(*format).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?
         }
         Kind::Csv => csv(curve).into_bytes(),
     };

@@ -9,7 +9,6 @@ mod page;
 mod problem;
 mod results;
 mod slope;
-mod student;
 mod trace;
 mod verdict;
 

@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use super::inequality::{Inequality, Kind};
-use super::student;
+use prdo::statistics::quantile;
 
 /// What was found of one inequality, over any number of cases.
 #[derive(Clone, Default)]
@@ -118,5 +118,5 @@ pub const FAMILY_ERROR: f64 = 0.001;
 /// By how many standard errors a mean of `seeds` runs must lie above its bound, if so many means are compared: Student's
 /// quantile at [`FAMILY_ERROR`] over their number (Bonferroni).
 pub fn allowance(means: u64, seeds: u64) -> f64 {
-    student::quantile(FAMILY_ERROR / means.max(1) as f64, seeds.saturating_sub(1).max(1) as u32)
+    quantile(FAMILY_ERROR / means.max(1) as f64, seeds.saturating_sub(1).max(1) as u32)
 }

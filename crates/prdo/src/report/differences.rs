@@ -1,0 +1,181 @@
+//! How far apart methods are, over the seeds that they share.
+
+use super::comparison::{Cell, Comparison};
+use super::groups::{Group, Spread, late_gradient};
+use super::style::figure;
+use crate::statistics::{Paired, holm};
+
+/// Differences with a corrected p below this are taken for more than chance.
+pub(super) const LEVEL: f64 = 0.05;
+
+/// With fewer pairs nothing is said about chance.
+pub(super) const FEWEST: usize = 3;
+
+/// What methods are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Final test accuracy of the average model.
+    Accuracy,
+    /// Mean gradient norm of the last fifth of the rounds.
+    LateGradient,
+    /// Final loss.
+    Loss,
+}
+
+impl Measure {
+    /// All of them, the one that matters most first.
+    pub const ALL: [Self; 3] = [Self::Accuracy, Self::LateGradient, Self::Loss];
+
+    /// The name in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Accuracy => "test_accuracy",
+            Self::LateGradient => "late_grad_norm",
+            Self::Loss => "loss",
+        }
+    }
+
+    /// The name for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Accuracy => "test accuracy",
+            Self::LateGradient => "late gradient norm",
+            Self::Loss => "loss",
+        }
+    }
+
+    pub(super) fn of(self, cell: &Cell) -> Option<f64> {
+        match self {
+            Self::Accuracy => cell.rows.last()?.test_accuracy,
+            Self::LateGradient => late_gradient(cell),
+            Self::Loss => cell.rows.last().map(|row| row.loss),
+        }
+        .filter(|value| value.is_finite())
+    }
+
+    pub(super) fn spread(self, group: &Group<'_>) -> Option<Spread> {
+        group.spread(|cell| self.of(cell))
+    }
+
+    /// The better the larger.
+    fn score(self, mean: f64) -> f64 {
+        if self == Self::Accuracy { mean } else { -mean }
+    }
+
+    /// Mean and interval for people.
+    pub(super) fn show(self, spread: Spread) -> String {
+        if self == Self::Accuracy { spread.show_percent() } else { spread.show() }
+    }
+
+    /// A difference for people.
+    pub(super) fn show_difference(self, value: f64) -> String {
+        let (value, unit) = if self == Self::Accuracy { (100.0 * value, " points") } else { (value, "") };
+        let sign = if value < 0.0 { "−" } else { "+" };
+        match self {
+            Self::Accuracy => format!("{sign}{:.2}{unit}", value.abs()),
+            _ => format!("{sign}{}", figure(value.abs())),
+        }
+    }
+}
+
+/// The difference between the best method of a contest and another one.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The contest: the privacy settings that both have.
+    pub contest: String,
+    /// What is compared.
+    pub measure: Measure,
+    /// The group with the best mean, by its number.
+    pub best: usize,
+    /// The other one.
+    pub other: usize,
+    /// How many seeds both have.
+    pub pairs: usize,
+    /// Best minus other over these seeds; nothing for fewer than two.
+    pub paired: Option<Paired>,
+    /// The p value, corrected by Holm's method for all that is compared with the best; nothing for too few seeds.
+    pub corrected: Option<f64>,
+}
+
+impl Difference {
+    /// Whether the difference is more than chance.
+    pub fn is_clear(&self) -> bool {
+        self.corrected.is_some_and(|p| p < LEVEL)
+    }
+
+    /// What can be said of chance.
+    pub(super) fn show_p(&self) -> String {
+        match self.corrected {
+            None => format!("too few seeds ({})", self.pairs),
+            Some(p) if p < 0.001 => "p < 0.001".to_string(),
+            Some(p) => format!("p = {p:.3}"),
+        }
+    }
+
+    /// The mean difference with its interval.
+    pub(super) fn show(&self) -> String {
+        let show = |value| self.measure.show_difference(value);
+        match self.paired {
+            Some(d) => format!("{} ({} to {})", show(d.mean), show(d.low), show(d.high)),
+            None => String::new(),
+        }
+    }
+}
+
+/// The groups of a contest that were measured, the best first.
+pub(super) fn ranking(groups: &[Group<'_>], members: &[usize], measure: Measure) -> Vec<(usize, Spread)> {
+    let spread = |k: &usize| Some((*k, measure.spread(groups.get(*k)?)?));
+    let mut ranked: Vec<(usize, Spread)> = members.iter().filter_map(spread).collect();
+    ranked.sort_by(|a, b| measure.score(b.1.mean).total_cmp(&measure.score(a.1.mean)));
+    ranked
+}
+
+impl Comparison {
+    /// Every difference from the best of its contest, by every measure.
+    pub fn differences(&self) -> Vec<Difference> {
+        let groups = self.groups();
+        let contests = self.contests();
+        let each = contests.iter().flat_map(|contest| Measure::ALL.map(|measure| (contest, measure)));
+        each.flat_map(|((name, members), measure)| contest_differences(&groups, name, members, measure))
+            .collect()
+    }
+}
+
+/// The differences from the best in one contest, by one measure, the runner-up first.
+pub(super) fn contest_differences(
+    groups: &[Group<'_>],
+    contest: &str,
+    members: &[usize],
+    measure: Measure,
+) -> Vec<Difference> {
+    let ranked = ranking(groups, members, measure);
+    let Some(((best, _), rest)) = ranked.split_first() else { return Vec::new() };
+    let mut found: Vec<Difference> = rest
+        .iter()
+        .map(|(other, _)| {
+            let pairs = pairs(&groups[*best], &groups[*other], measure);
+            Difference {
+                contest: contest.to_string(),
+                measure,
+                best: *best,
+                other: *other,
+                pairs: pairs.len(),
+                paired: Paired::of(&pairs),
+                corrected: None,
+            }
+        })
+        .collect();
+    let tested: Vec<usize> =
+        (0..found.len()).filter(|k| found[*k].pairs >= FEWEST && found[*k].paired.is_some()).collect();
+    let values: Vec<f64> = tested.iter().filter_map(|k| found[*k].paired.map(|d| d.p)).collect();
+    for (k, p) in tested.into_iter().zip(holm(&values)) {
+        found[k].corrected = Some(p);
+    }
+    found
+}
+
+/// The values of both groups for every seed that both have.
+fn pairs(a: &Group<'_>, b: &Group<'_>, measure: Measure) -> Vec<(f64, f64)> {
+    let partner = |cell: &Cell| b.cells.iter().find(|other| other.seed == cell.seed).copied();
+    a.cells.iter().filter_map(|cell| Some((measure.of(cell)?, measure.of(partner(cell)?)?))).collect()
+}

@@ -1,0 +1,79 @@
+//! Who holds what: classes at nodes, or records at nodes.
+
+use super::page::Page;
+use crate::plot::{Bar, Bars, Figure, Heat};
+use serde_json::Value as Json;
+
+/// More nodes than this are summed up instead of drawn one by one.
+const MOST_BARS: usize = 64;
+
+/// Adds what the summary knows of the nodes' records.
+pub(super) fn add(page: &mut Page, summary: &Json) {
+    let numbers =
+        |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_u64).collect::<Vec<_>>();
+    let classes: Vec<Vec<u64>> =
+        summary["class_counts"].as_array().into_iter().flatten().map(numbers).collect();
+    let mut records = numbers(&summary["node_records"]);
+    if records.is_empty() {
+        records = classes.iter().map(|node| node.iter().fold(0, |a: u64, b| a.saturating_add(*b))).collect();
+    }
+    if let Some(words) = in_words(&records, summary) {
+        page.paragraph(&words);
+    }
+    if !classes.is_empty() {
+        let names = summary["class_names"].as_array().into_iter().flatten();
+        let names: Vec<String> = names.filter_map(|name| name.as_str().map(String::from)).collect();
+        let heat = Heat::new("Records of each class at each node", classes);
+        page.figure(Figure::of(if names.is_empty() { heat } else { heat.column_labels(names) }));
+    } else if (2..=MOST_BARS).contains(&records.len()) && records.iter().any(|r| *r != records[0]) {
+        let bars = Bars::new("Records of each node", "records").vertical();
+        let bar = |(k, count): (usize, &u64)| Bar::new(k.to_string(), *count as f64);
+        page.figure(Figure::of(records.iter().enumerate().map(bar).fold(bars, Bars::bar)));
+    }
+}
+
+/// Least, median and most records.
+fn in_words(records: &[u64], summary: &Json) -> Option<String> {
+    let mut sorted = records.to_vec();
+    sorted.sort_unstable();
+    let spread = &summary["records_per_node"];
+    let nodes = summary["nodes"].as_u64().unwrap_or(sorted.len() as u64);
+    let (least, median, most) = match (sorted.first(), sorted.get(sorted.len() / 2), sorted.last()) {
+        (Some(least), Some(median), Some(most)) => (*least, *median, *most),
+        _ => (spread["least"].as_u64()?, spread["median"].as_u64()?, spread["most"].as_u64()?),
+    };
+    Some(match (nodes, least == most) {
+        (1, _) => format!("One node holds all {most} records."),
+        (_, true) => format!("Each of the {nodes} nodes holds {most} records."),
+        (_, false) => {
+            format!("The {nodes} nodes hold {least} to {most} records each, half of them {median} or more.")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn html(summary: Json) -> String {
+        let mut page = Page::new("", "");
+        add(&mut page, &summary);
+        page.finish()
+    }
+
+    #[test]
+    fn nodes_are_drawn_or_summed_up() {
+        assert!(
+            html(json!({"node_records": [3, 9, 5], "nodes": 3}))
+                .contains("3 to 9 records each, half of them 5")
+        );
+        assert!(html(json!({"node_records": [3, 9, 5]})).contains("Records of each node"));
+        assert!(html(json!({"node_records": [4, 4]})).contains("Each of the 2 nodes holds 4 records"));
+        let large = json!({"nodes": 5000, "records_per_node": {"least": 1, "median": 10, "most": 20}});
+        assert!(html(large).contains("5000 nodes hold 1 to 20 records each, half of them 10"));
+        assert!(html(json!({"class_counts": [[1, 2], [3, 4]]})).contains("Records of each class"));
+        assert!(html(json!({"node_records": [7]})).contains("One node holds all 7"));
+        assert!(!html(json!({"class_counts": "no", "node_records": [null, "x"]})).contains("<svg"));
+    }
+}
