@@ -62,6 +62,7 @@ def figures_are_those_of_the_files(world, page, pictures):
         shown = page.value("document.querySelectorAll('.chart-tip')[1].querySelector('b').textContent")
         assert abs(number(shown) / float(column["loss"]) - 1) < 1e-3, (shown, column)
     page.key("Escape")
+    page.value("document.activeElement.blur()")
     canvas = page.value("(() => { const e = document.querySelector('canvas').getBoundingClientRect(); return [e.left + scrollX, e.top + scrollY, e.width]; })()")
     page.value(f"scrollTo(0, {canvas[1]} - 100)")
     page.move(canvas[0] + canvas[2] / 2, 100 + 38)

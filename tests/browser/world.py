@@ -18,11 +18,11 @@ SETTINGS = {
 # Without privacy.
 OPEN = {"clip.gradient": None, "clip.difference": None, "privacy.epsilon": None, "privacy.delta": None}
 # Long enough to be killed.
-LONG = {"rounds": 5_000_000, "metrics.every": 500, "privacy.epsilon": None, "privacy.noise_multiplier": 40.0, "privacy.accountant": '"rdp"'}
+LONG = {"rounds": 5_000_000, "metrics.every": 500, "privacy.epsilon": None, "method.step_size": 0.1, "privacy.noise_multiplier": 10.0, "privacy.accountant": '"rdp"'}
 # Every step makes it a little worse, until numbers end.
 DIVERGING = OPEN | {
     "name": '"diverging"', "rounds": 5_000_000, "data.source": '"quadratic"', "data.records": 50, "data.dimension": 10,
-    "data.test": None, "model.kind": '"quadratic"', "method.name": '"dsgd"', "method.gamma": None, "method.step_size": 2.1,
+    "data.test": None, "model.kind": '"quadratic"', "method.name": '"dsgd"', "method.gamma": None, "method.step_size": 0.21,
     "batch.size": None, "metrics.every": 100,
 }
 

@@ -50,9 +50,18 @@ const prdoNetwork = (() => {
     const nameOf = (k) => (picture.names && picture.names[k]) || `node ${k}`;
     const neighbourOf = (k) => state.neighbours.find((n) => n.name === (picture.names || [])[k]);
 
+    // What stands beside each node: its name and state, or its number.
+    function label(k) {
+      const other = neighbourOf(k), named = (picture.names || []).length > 0;
+      if (!named) return [String(k)];
+      return [nameOf(k), nameOf(k) === state.self ? "this node" : other ? other.state : ""].filter(Boolean);
+    }
+    const labels = () => picture.x.map((_, k) => label(k));
+
     function layout(size) {
       const n = picture.nodes, named = (picture.names || []).length > 0;
-      const margin = named ? size * 0.16 : n <= LABELLED ? 38 : 12, room = size - 2 * margin;
+      const widest = named && n <= LABELLED ? Math.max(...labels().flat().map((line) => 7.2 * line.length)) : 0;
+      const margin = named ? Math.min(0.32 * size, Math.max(44, widest + 24)) : n <= LABELLED ? 38 : n > FEW && picture.kind === "ring" ? 36 : 12, room = size - 2 * margin;
       places = picture.x.map((x, k) => [margin + x * room, margin + picture.y[k] * room]);
       let apart = Infinity;
       for (let k = 1; k < Math.min(n, 400); k += 1) {
@@ -86,10 +95,24 @@ const prdoNetwork = (() => {
       g.globalAlpha = 1;
       // The worst on top.
       const order = places.map((_, k) => k).sort((a, b) => (state.values[a] || 0) - (state.values[b] || 0));
-      for (const k of order) drawNode(g, k, scale);
+      const round = picture.nodes > FEW && scale && picture.kind === "ring";
+      for (const k of order) if (round) drawTick(g, k, scale); else drawNode(g, k, scale);
       drawLegend(scale);
       const one = `${picture.nodes} nodes, ${picture.edges} links`;
       canvas.setAttribute("aria-label", `${one}; the table beside names the nodes that differ most`);
+    }
+
+    // Of very many nodes on a ring each is a stroke outwards, the longer the farther its model is from the average.
+    function drawTick(g, k, scale) {
+      const middle = (canvas.clientWidth || 400) / 2, [x, y] = places[k], value = state.values[k];
+      const part = Number.isFinite(value) ? scale.part(value) : 0, far = Math.hypot(x - middle, y - middle) || 1;
+      const end = 1 + (4 + 24 * part) / far;
+      g.strokeStyle = shade(part);
+      g.lineWidth = Math.max(1, 2 * Math.PI * far / picture.nodes);
+      g.beginPath();
+      g.moveTo(x, y);
+      g.lineTo(middle + (x - middle) * end, middle + (y - middle) * end);
+      g.stroke();
     }
 
     function drawNode(g, k, scale) {
@@ -117,7 +140,7 @@ const prdoNetwork = (() => {
       g.font = `${named ? 13 : 11}px system-ui, 'DejaVu Sans', sans-serif`;
       g.textAlign = below || !named ? "center" : dx > 0 ? "left" : "right";
       g.textBaseline = "middle";
-      const lines = named ? [nameOf(k) + (me ? " (this node)" : ""), other ? other.state : ""].filter(Boolean) : [String(k)];
+      const lines = label(k);
       lines.forEach((line, row) => {
         g.fillStyle = row === 0 ? css("--text") : away ? css("--warn") : css("--soft");
         const up = dy < 0 && below ? -(lines.length - 1 - row) : row - (below ? 0 : (lines.length - 1) / 2);
@@ -165,7 +188,7 @@ const prdoNetwork = (() => {
     function drawNeighbours() {
       const t = make("table", "", make("div", "scroll", table)), head = make("tr", "", t);
       make("caption", "", t, "Neighbours of this node");
-      ["neighbour", "state"].forEach((text) => make("th", "", head, text));
+      ["neighbour", "state"].forEach((text) => make("th", "words", head, text));
       for (const n of state.neighbours) {
         const row = make("tr", "", t);
         make("td", "", row, n.name);
@@ -214,7 +237,7 @@ const prdoNetwork = (() => {
         box.hidden = !drawable;
         const sample = drawable && picture.every > 1 ? `; every ${picture.every}th link is drawn` : "";
         const lambda = drawable && Number.isFinite(picture.lambda) ? `, λ = ${picture.lambda.toFixed(6)}` : "";
-        caption.textContent = problem || (drawable ? `${picture.kind || "graph"}: ${picture.nodes} nodes, ${picture.edges} links${lambda}${sample}` : "");
+        caption.textContent = problem || (drawable ? `${picture.kind ? `${picture.kind}: ` : ""}${picture.nodes} ${(picture.names || []).length ? "members" : "nodes"}, ${picture.edges} links${lambda}${sample}` : "");
         draw();
         drawTable();
       },

@@ -32,7 +32,7 @@
   const isNumber = (x) => typeof x === "number" && Number.isFinite(x);
 
   // ---- Numbers for people ------------------------------------------------------------------------------------
-  const whole = (x) => Math.round(x).toLocaleString("en").replaceAll(",", " ");
+  const whole = (x) => Math.round(x).toLocaleString("en").replaceAll(",", "\u202f");
   const few = (x) => (x === 0 ? "0" : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? String(Number(x.toPrecision(4))) : x.toExponential(2).replace("e+", "e"));
   const scaled = (x, units) => {
     let k = 0;
@@ -115,7 +115,7 @@
     if (!known) return;
     node.firstElementChild.style.width = `${(100 * Math.min(Math.max(part, 0), 1)).toFixed(2)}%`;
     node.classList.toggle("high", Boolean(warn) && part > 0.9 && part <= 1.0001);
-    node.classList.toggle("over", Boolean(warn) && part > 1.0001);
+    node.classList.toggle("over", part > 1.0001);
     node.setAttribute("role", "progressbar");
     node.setAttribute("aria-valuenow", (100 * part).toFixed(0));
     node.setAttribute("aria-label", id === "round-meter" ? "rounds done" : "budget spent");
@@ -130,7 +130,7 @@
       const spent = isNumber(s.epsilon_spent) ? s.epsilon_spent : 0;
       text("epsilon", `ε ${few(spent)} of ${few(s.epsilon)}`);
       text("budget", `at δ = ${isNumber(s.delta) ? s.delta.toExponential().replace("e+", "e") : "?"}${s.kind === "node" ? ", all runs of these records" : ", for every record"}`);
-      meter("epsilon-meter", s.epsilon > 0 ? spent / s.epsilon : null, true);
+      meter("epsilon-meter", s.epsilon > 0 ? spent / s.epsilon : null, s.kind === "node");
     } else {
       text("epsilon", s.private ? "ε not known yet" : "not private");
       text("budget", s.private ? "" : "ε = ∞: nothing is protected");

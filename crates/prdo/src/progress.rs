@@ -97,7 +97,7 @@ impl Progress {
         let place = format!("{position}/{} {}", self.total, self.unit);
         if columns < NARROW || rows < LOW {
             let part = 100 * position.min(self.total) / self.total.max(1);
-            return vec![format!("{part} %  {place}  {}{}", self.left(position), figures.text)];
+            return vec![format!("{part} %  {}{}", self.left(position), figures.short().unwrap_or(place))];
         }
         let done = position as f64 / self.total.max(1) as f64;
         let bar = paint(self.color, "32", &bar(done, BAR, "━", "╸", "─"));

@@ -62,6 +62,7 @@ fn train_and_show(
         checkpoint_every: checkpoint_interval(args.checkpoint_every)?,
         label: String::new(),
         before: Duration::ZERO,
+        again: again(args, folder.path()),
         checkpointed: Box::new(|_, _| Ok(())),
         tensorboard: args.tensorboard,
     };
@@ -69,16 +70,31 @@ fn train_and_show(
         Some(summary) => show(&summary, folder.path(), args.out.json),
         None => {
             tell(&format!(
-                "stopped after round {} of {}; go on with: prdo run {} --out {} --resume",
+                "stopped after round {} of {}; go on with: {}",
                 built.prepared.training.round(),
                 built.prepared.schedule.rounds,
-                args.file.display(),
-                folder.path().display()
+                again(args, folder.path())
             ));
             return Err(Failure::Work("interrupted".into()));
         }
     }
     Ok(())
+}
+
+/// What to type to go on with a run that was stopped.
+fn again(args: &RunArgs, folder: &Path) -> String {
+    let mut typed = vec!["prdo".to_string(), "run".into(), args.file.display().to_string()];
+    typed.extend(["--out".into(), folder.display().to_string()]);
+    typed.extend(args.seed.into_iter().flat_map(|seed| ["--seed".into(), seed.to_string()]));
+    typed.extend(args.set.iter().flat_map(|change| ["--set".into(), change.clone()]));
+    typed.push("--resume".into());
+    // As a shell takes it.
+    let plain = |c: char| c.is_alphanumeric() || "-_=./,:+".contains(c);
+    let word = |word: String| match word.chars().all(plain) && !word.is_empty() {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    typed.into_iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The summary of the run in a folder, if it is finished (its report is made, should the process have been stopped

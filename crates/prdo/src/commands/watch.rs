@@ -66,6 +66,8 @@ pub struct Watch<'a> {
     pub label: String,
     /// How long it was trained before it was resumed.
     pub before: Duration,
+    /// What to type to go on, should it be stopped.
+    pub again: String,
     /// Told after every checkpoint.
     pub checkpointed: Checkpointed<'a>,
     /// Whether rows go to a TensorBoard event file too.
@@ -111,6 +113,7 @@ impl<'a> Watcher<'a> {
                 budget: built.prepared.guarantee.map(|g| (g.epsilon, g.delta)),
                 numbers: facts.nodes as u64 * facts.parameters as u64,
                 before: watch.before,
+                again: watch.again.clone(),
             },
         );
         built.warnings.iter().for_each(|warning| live.add(Level::Warning, warning.clone()));

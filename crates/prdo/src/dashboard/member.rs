@@ -92,9 +92,9 @@ fn log(home: &Path) -> Vec<Json> {
         let rest = entry.as_object().into_iter().flatten();
         let rest = rest
             .filter(|(key, value)| !["time", "level", "event"].contains(&key.as_str()) && !value.is_null());
-        let rest: Vec<String> = rest.map(|(key, value)| format!("{key} {value}")).collect();
+        let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
         let event = entry["event"].as_str().unwrap_or_default().replace('_', " ");
-        let text = format!("{event}  {}", rest.join(", ").replace('"', ""));
+        let text = format!("{event}  {}", rest.join(" ").replace('"', ""));
         json!({ "time": entry["time"], "level": entry["level"], "text": text.trim() })
     };
     last_lines(home, LINES).into_iter().map(line).collect()

@@ -51,7 +51,14 @@ impl Port {
 pub struct Dashboard {
     server: Server,
     token: String,
-    seen: Arc<Mutex<Option<Instant>>>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// When somebody last asked for anything, and for the state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    page: Option<Instant>,
+    state: Option<Instant>,
 }
 
 impl Dashboard {
@@ -61,15 +68,17 @@ impl Dashboard {
     /// An operating system without randomness or threads.
     pub fn open(port: Port, source: Source) -> Result<Self, DashboardError> {
         let token = draw()?;
-        let seen = Arc::new(Mutex::new(None));
+        let seen = Arc::new(Mutex::new(Seen::default()));
         let (expected, looked) = (token.clone(), Arc::clone(&seen));
         let server = Server::on(port.0, move |request| {
             let Some(rest) = after_token(request.path, &expected) else {
                 return Response::plain("403 Forbidden", "");
             };
             let response = respond(rest, request, &source);
+            let mut seen = looked.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.page = Some(Instant::now());
             if rest == "state.json" {
-                *looked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                seen.state = seen.page;
             }
             response
         })?;
@@ -85,8 +94,8 @@ impl Dashboard {
     pub fn linger(&self, longest: Duration) {
         let over = Instant::now();
         let seen = || *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = seen().is_some_and(|at| at.elapsed() < longest);
-        while open && over.elapsed() < longest && seen().is_none_or(|at| at <= over) {
+        let open = seen().page.is_some_and(|at| at.elapsed() < longest);
+        while open && over.elapsed() < longest && seen().state.is_none_or(|at| at <= over) {
             std::thread::sleep(Duration::from_millis(20));
         }
         if open {

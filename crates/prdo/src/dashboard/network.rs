@@ -12,10 +12,18 @@ const EDGES: usize = 20_000;
 /// Up to so many nodes, a picture is worth its while.
 const NODES: usize = 20_000;
 
+/// Up to so many members have their names beside them.
+const NAMED: usize = 60;
+
 /// The network of a run file.
 pub(super) fn of_run(document: &Document) -> Json {
     match wiring(document, None) {
-        Ok(wiring) => picture(wiring.kind, &wiring.graph, Vec::new(), document.float("resolved.lambda")),
+        Ok(wiring) => {
+            let mut picture = picture(wiring.kind, &wiring.graph);
+            picture["kind"] = wiring.kind.map(|kind| kind.to_string()).into();
+            picture["lambda"] = document.float("resolved.lambda").into();
+            picture
+        }
         Err(error) => json!({ "problem": format!("the network cannot be drawn: {error}") }),
     }
 }
@@ -30,16 +38,21 @@ pub(super) fn of_members(home: &Path) -> Json {
         Err(error) => return json!({ "problem": format!("the network cannot be drawn: {error}") }),
     };
     let terms = agreement.terms();
-    let names = terms.members.iter().map(|member| member.name.clone()).collect();
+    let names: Vec<&str> = terms.members.iter().map(|member| member.name.as_str()).collect();
     let count = terms.members.len();
     let edges = (0..count).flat_map(|i| agreement.neighbours(i).into_iter().map(move |j| (i, j)));
     match Graph::from_edges(count, edges.filter(|(i, j)| i < j)) {
-        Ok(graph) => picture(if count <= 60 { Some(Kind::Ring) } else { None }, &graph, names, None),
+        Ok(graph) => {
+            // Names are best read around a circle.
+            let mut picture = picture(Some(Kind::Ring).filter(|_| count <= NAMED), &graph);
+            picture["names"] = names.into();
+            picture
+        }
         Err(error) => json!({ "problem": format!("the network cannot be drawn: {error}") }),
     }
 }
 
-fn picture(kind: Option<Kind>, graph: &Graph, names: Vec<String>, lambda: Option<f64>) -> Json {
+fn picture(kind: Option<Kind>, graph: &Graph) -> Json {
     let (nodes, edges) = (graph.nodes(), graph.edges());
     if nodes > NODES {
         return json!({ "nodes": nodes, "edges": edges, "problem": format!("{nodes} nodes are too many for a picture") });
@@ -49,14 +62,11 @@ fn picture(kind: Option<Kind>, graph: &Graph, names: Vec<String>, lambda: Option
     let short = |x: f64| (x * 1e4).round() / 1e4;
     let places = positions(kind, graph);
     json!({
-        "kind": kind.map(|kind| kind.to_string()),
         "nodes": nodes,
         "edges": edges,
         "every": every,
-        "lambda": lambda,
         "x": places.iter().map(|p| short(p.0)).collect::<Vec<_>>(),
         "y": places.iter().map(|p| short(p.1)).collect::<Vec<_>>(),
         "pairs": drawn,
-        "names": names,
     })
 }

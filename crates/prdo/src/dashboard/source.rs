@@ -179,21 +179,20 @@ impl Source {
 
     /// Whether the run goes on, and what to say or do if it does not.
     fn standing(&self, live: &Json, summary: &Json) -> (&'static str, Option<String>) {
-        let shown = self.folder.display();
-        let resume = format!("prdo run {shown}/run.toml --out {shown} --resume");
+        let again = live["again"].as_str().unwrap_or("the command that began it, and --resume");
         if summary["finished"] == true {
             return ("finished", None);
         }
         let said = live["message"].as_str().unwrap_or("no reason was written").to_string();
         match live["state"].as_str() {
             Some("failed") => ("failed", Some(said)),
-            Some("stopped") => ("stopped", Some(format!("{said}. Go on with: {resume}"))),
+            Some("stopped") => ("stopped", Some(format!("{said}. Go on with: {again}"))),
             // Between the last round and the summary there are models and a report to write.
             Some("finished") => ("finished", None),
             _ if Directory::user(&self.folder).is_some() => ("running", None),
             _ => {
                 let words = "Its process ended without a word (killed, or the machine stopped)";
-                ("stopped", Some(format!("{words}. Go on with: {resume}")))
+                ("stopped", Some(format!("{words}. Go on with: {again}")))
             }
         }
     }

@@ -38,6 +38,8 @@ pub struct Course {
     pub numbers: u64,
     /// How long earlier processes trained.
     pub before: Duration,
+    /// What to type to go on, should it be stopped.
+    pub again: String,
 }
 
 /// Keeps `live.json` of a run's folder.
@@ -145,13 +147,14 @@ impl Live {
     }
 
     fn to_json(&self, state: &str, message: Option<&str>) -> Json {
-        let Course { rounds, from, budget, before, .. } = self.course;
+        let Course { rounds, from, budget, before, ref again, .. } = self.course;
         let here = self.began.1.elapsed();
         let rate = f64::from(self.round.saturating_sub(from)) / here.as_secs_f64().max(1e-3);
         let left = f64::from(rounds.saturating_sub(self.round)) / rate;
         json!({
             "state": state,
             "message": message,
+            "again": again,
             "process": std::process::id(),
             "started": utc(self.began.0),
             "updated": utc(SystemTime::now()),
@@ -181,7 +184,14 @@ mod tests {
     use super::*;
 
     fn course(from: u32) -> Course {
-        Course { rounds: 10, from, budget: Some((2.0, 1e-5)), numbers: 8, before: Duration::ZERO }
+        Course {
+            rounds: 10,
+            from,
+            budget: Some((2.0, 1e-5)),
+            numbers: 8,
+            before: Duration::ZERO,
+            again: "x".into(),
+        }
     }
 
     fn read(folder: &Path) -> Json {

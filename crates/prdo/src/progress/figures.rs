@@ -49,6 +49,17 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// The most telling of it, for terminals of a few columns or rows; `None` where there is nothing.
+    pub(super) fn short(&self) -> Option<String> {
+        let curve = self.curves.first().map(|curve| format!("{} {}  ", curve.name, curve.now));
+        let spent = self.spent.map(|Spent { epsilon, budget, .. }| format!("ε {epsilon:.2} of {budget:.2}"));
+        let note = Some(self.note.clone()).filter(|note| !note.is_empty());
+        if curve.is_none() && spent.is_none() && note.is_none() {
+            return Some(self.text.clone()).filter(|text| !text.is_empty());
+        }
+        Some(format!("{}{}", curve.unwrap_or_default(), spent.or(note).unwrap_or_default()))
+    }
+
     /// The lines beneath the bar.
     pub(super) fn lines(&self, width: usize, color: bool) -> Vec<String> {
         let mut lines = Vec::new();
@@ -155,5 +166,7 @@ mod tests {
         assert!(plain.iter().all(|line| !line.contains('\x1b')));
         assert!(plain.iter().any(|line| line.ends_with("1.000 of 2.000 at δ = 1e-5")), "{plain:?}");
         assert_eq!(figures.lines(60, false).len(), 2);
+        assert_eq!(figures.short().unwrap(), "accuracy 90.0 %  ε 1.00 of 2.00");
+        assert_eq!(Figures::default().short(), None);
     }
 }

@@ -84,6 +84,7 @@ impl<'a> Worker<'a> {
             checkpoint_every: self.plan.checkpoint_every,
             label: format!("cell {number} of {count}: {}  ", key.title()),
             before: Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+            again: "the same prdo reproduce table-1 command".to_string(),
             checkpointed: Box::new(note),
             tensorboard: false,
         };
