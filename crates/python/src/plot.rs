@@ -12,7 +12,8 @@ pub fn plot(
     lines: Vec<(String, Vec<(f64, f64)>)>,
 ) -> String {
     let scale = |log: bool| if log { Scale::Log } else { Scale::Linear };
-    let chart = Chart::new(title, labels.0, labels.1).x_scale(scale(logarithmic.0)).y_scale(scale(logarithmic.1));
+    let chart =
+        Chart::new(title, labels.0, labels.1).x_scale(scale(logarithmic.0)).y_scale(scale(logarithmic.1));
     let add = |chart: Chart, (number, (name, points)): (usize, (String, Vec<(f64, f64)>))| {
         chart.series(Series::new(name, points).style(number))
     };
