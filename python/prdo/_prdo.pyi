@@ -1,7 +1,23 @@
 """The extension module (crates/python): what the package's modules are built on. Not for direct use."""
 
 from os import PathLike
-from typing import Any
+from typing import Any, final
+
+__all__ = [
+    "Session",
+    "Trained",
+    "__version__",
+    "check_model",
+    "curve",
+    "delta",
+    "epsilon",
+    "graph",
+    "meaning",
+    "noise",
+    "plot",
+    "rate",
+    "rounds",
+]
 
 __version__: str
 
@@ -26,6 +42,7 @@ def graph(settings: list[tuple[str, str]]) -> dict[str, Any]: ...
 def plot(title: str, labels: tuple[str, str], logarithmic: tuple[bool, bool], lines: list[tuple[str, list[tuple[float, float]]]]) -> str: ...
 def check_model(model: Any, records: dict[str, Any]) -> float: ...
 
+@final
 class Session:
     def __new__(
         cls,
@@ -44,6 +61,7 @@ class Session:
     def facts(self) -> dict[str, Any] | None: ...
     def train(self, out: str | PathLike[str] | None = None, overwrite: bool = False, threads: int | None = None, each: Any = None) -> Trained: ...
 
+@final
 class Trained:
     @property
     def name(self) -> str: ...

@@ -74,7 +74,7 @@ class PrivateLogisticRegression(_Base):
         smallest node.
     clip, clip_difference
         Norms at which a record's gradient, and (for PRDO) its change from one round to the next, are clipped; default of
-        the second: a fifth of the first.
+        the second: a twentieth of the first.
     regularization
         Weight of the regulariser.
     feature_range
@@ -113,7 +113,7 @@ class PrivateLogisticRegression(_Base):
         method: str = "prdo",
         rounds: int = 100,
         step_size: float = 1.0,
-        gamma: float = 0.2,
+        gamma: float = 0.3,
         batch_size: int | None = None,
         clip: float = 1.0,
         clip_difference: float | None = None,
@@ -168,7 +168,7 @@ class PrivateLogisticRegression(_Base):
         clip: dict[str, Any] = {"gradient": self.clip}
         if self.method == "prdo":
             method["gamma"] = self.gamma
-            clip["difference"] = 0.2 * self.clip if self.clip_difference is None else self.clip_difference
+            clip["difference"] = 0.05 * self.clip if self.clip_difference is None else self.clip_difference
         seed, unseeded = self._seed()
         return Run(
             _unseeded=unseeded,

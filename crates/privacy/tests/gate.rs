@@ -447,3 +447,47 @@ fn queries_with_other_sizes_or_weights_are_refused_before_a_record_is_read() {
     }
     assert_eq!(gate.ledger().releases(), 0);
 }
+
+/// Gradients of zero until it is told to fail.
+struct Failing(std::sync::atomic::AtomicBool);
+
+impl Model for Failing {
+    type Data = Vec<f64>;
+    fn dimension(&self) -> usize {
+        1
+    }
+    fn failure(&self) -> Option<String> {
+        self.0.load(Ordering::SeqCst).then(|| "on purpose".to_string())
+    }
+    fn loss(&self, _: &[f64], _: &Vec<f64>, _: usize) -> f64 {
+        0.0
+    }
+    fn gradient(&self, _: &[f64], _: &Vec<f64>, _: usize, gradient: &mut [f64]) {
+        gradient.fill(0.0);
+    }
+}
+
+#[test]
+fn nothing_is_released_of_a_sum_that_the_model_could_not_compute() {
+    let model = Arc::new(Failing(false.into()));
+    let clip = Clip::new(1.0, 1.0).unwrap();
+    let shard = |records| Shard::seal(records).unwrap();
+    let secret = Arc::new(Secret::from_seed(1));
+    let private =
+        Gate::private(0, Arc::clone(&model), shard(vec![0.0; 9]), Arc::clone(&secret), rules(3, clip, 1.0));
+    let mut private = private.unwrap();
+    let (at, _) = points(1);
+    assert!(private.answer(0, &Query::gradient(&at)).is_ok());
+    model.0.store(true, Ordering::SeqCst);
+    let refused = private.answer(1, &Query::gradient(&at)).unwrap_err();
+    assert_eq!(refused, GateError::Model("on purpose".into()));
+    // Charged all the same: the safe side.
+    assert_eq!(private.charged().unwrap().len(), 2);
+    for clip in [None, Some(clip)] {
+        let rules = OpenRules { batches: Batches::new(3, 3), sampling: Sampling::Full, clip };
+        let mut open =
+            Gate::exposed(0, Arc::clone(&model), shard(vec![0.0; 9]), Arc::clone(&secret), rules).unwrap();
+        let refused = open.answer(0, &Query::gradient(&Released::zeros(1))).unwrap_err();
+        assert_eq!(refused, GateError::Model("on purpose".into()));
+    }
+}

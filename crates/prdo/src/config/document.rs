@@ -85,6 +85,11 @@ impl Document {
         if schema::find(path).is_none() {
             return Err(unknown(path, ConfigError::anywhere));
         }
+        // A second line would be another key.
+        if value.contains('\n') {
+            let message = format!("{path} is not allowed: it must be one value");
+            return Err(ConfigError::anywhere(message).about(path));
+        }
         self.add(origin, &format!("{path} = {value}"))
     }
 

@@ -1,8 +1,9 @@
 //! Images go through as bytes, dealt out as their numbers would be.
 
 use super::*;
+use crate::config::records::Given;
 use prdo_privacy::Model;
-use prdo_problem::data::{Dataset, ImageShape, npz};
+use prdo_problem::data::{Dataset, ImageShape, Loaded, npz};
 
 /// Estimates the mean brightness: one parameter, read from bytes.
 struct Brightness;
@@ -84,4 +85,69 @@ fn a_model_of_bytes_trains() {
     let mut file = std::fs::File::create(&path).unwrap();
     npz::write(&mut file, &Dataset { image: Some(SHAPE), ..Dataset::from(table) }).unwrap();
     assert_ne!(built(&document).fingerprint, two.fingerprint);
+}
+
+/// The same as a program brings it.
+struct OwnBrightness;
+
+impl OwnModel for OwnBrightness {
+    fn start(&self) -> Start {
+        Start::zeros(1)
+    }
+    fn numbers(&self, _: &prdo_peer::agreement::Facts) -> Result<BoxedModel, String> {
+        Err("it reads bytes".into())
+    }
+    fn images(&self, facts: &prdo_peer::agreement::Facts) -> Result<BoxedModel<u8>, String> {
+        assert_eq!(facts.image, Some([1, 2, 2]));
+        Ok(Box::new(Brightness))
+    }
+}
+
+#[test]
+fn a_programs_records_and_model_are_a_files_and_a_built_in_ones() {
+    let (_folder, mut document) = document();
+    let Ok(Loaded::Images(data)) =
+        prdo_problem::data::load(&document.file("data.path").unwrap(), &Default::default())
+    else {
+        panic!("no images")
+    };
+    let network = "[\"dense 2\"]";
+    for (key, value) in [("model.kind", "\"network\""), ("model.layers", network), ("data.mean", "[0.5]")] {
+        document.give("a test", key, value).unwrap();
+    }
+    document.give("a test", "data.deviation", "[0.5]").unwrap();
+    let from_file = build(&document).unwrap();
+    let records = Loaded::Images(data.clone());
+    document.give_records(Given { records, test: None, title: "images".into() }).unwrap();
+    let given = build(&document).unwrap();
+    assert_eq!(given.data, from_file.data.replace("images.npz", "images"));
+    assert_eq!(given.prepared.train().unwrap().average, from_file.prepared.train().unwrap().average);
+
+    document.give("a test", "model.kind", "\"own\"").unwrap();
+    let error = build(&document).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("the model of a program"), "{error}");
+    let own = build_own(&document, &OwnBrightness).unwrap();
+    assert_eq!((own.model.as_str(), own.test_records), ("own", 12));
+    assert!((own.prepared.train().unwrap().average[0] - 0.5).abs() < 0.1);
+
+    // A run file with these words alone has neither.
+    let text = "rounds = 5\n[graph]\nnodes = 4\n[data]\nsource = \"memory\"\n[method]\nname = \"ed\"\nstep_size = 1\n";
+    let error = build(&Document::parse("a.toml", text).unwrap()).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("this run file alone does not have them"), "{error}");
+    assert_eq!(error.subject.unwrap().field, "data.source");
+}
+
+#[test]
+fn errors_say_what_they_are_about() {
+    let mut document = Document::parse("a.toml", "").unwrap();
+    let error = document.give("the arguments", "method.gamma", "7").unwrap_err();
+    let subject = *error.subject.unwrap();
+    assert_eq!((subject.field.as_str(), subject.value.as_deref()), ("method.gamma", Some("7")));
+    assert_eq!(subject.allowed.as_deref(), Some("a number above 0 and at most 1"));
+    for (key, value) in
+        [("sed", "1"), ("seed = 1\nname", "2"), ("", "1"), ("seed", "1\nname = 2"), ("seed", "")]
+    {
+        assert!(document.give("the arguments", key, value).is_err(), "{key} = {value}");
+    }
+    assert!(!document.has("seed") && !document.has("name"));
 }
