@@ -8,6 +8,7 @@ pub mod export;
 pub mod node;
 pub mod plan;
 pub mod privacy;
+pub mod tune;
 pub mod values;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -63,6 +64,9 @@ pub enum Command {
     /// What to expect before training: the paper's schedule, its conditions, the bound by cause, better settings.
     #[command(after_help = plan::EXAMPLES)]
     Plan(Box<plan::PlanArgs>),
+    /// Settings for a budget: method, rounds, rate, step, momentum and clips, on records that need no protection.
+    #[command(after_help = tune::EXAMPLES)]
+    Tune(tune::TuneArgs),
     /// Attacks the privacy of the code itself: is what is released as private as is claimed?
     #[command(after_help = "Example: prdo audit --quick\n\
         With a run file its own settings are audited: prdo audit mine.toml. Exit code 1 if anything is found.")]

@@ -70,6 +70,7 @@ pub mod report;
 pub mod run;
 pub mod session;
 pub mod statistics;
+pub mod tune;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;

@@ -18,6 +18,7 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod tune;
 mod watch;
 
 use crate::cli::{Cli, Command, OutArgs};
@@ -87,6 +88,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Graph(args) => graph::run(&args),
         Command::Privacy(question) => privacy::run(&question),
         Command::Plan(args) => plan::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),

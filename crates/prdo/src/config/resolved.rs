@@ -20,6 +20,17 @@ pub fn to_toml(document: &Document, built: &Built) -> String {
     write(header.into(), |path| value(path, document, built, &known))
 }
 
+/// The keys that a document has, as a run file that can lie in any folder.
+pub fn as_given(document: &Document, header: &str) -> String {
+    write(header.into(), |path| match path {
+        "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement" => {
+            document.file(path).map(|file| Value::Text(absolute(&file)))
+        }
+        _ if path.starts_with("resolved.") => None,
+        _ => document.get(path).filter(|_| document.has(path)),
+    })
+}
+
 /// The settings that members agree on, as a run file in which nothing is only one owner's: no data, no partition, no
 /// seed of secret draws. The graph is not in it either: the agreement has every row of W.
 pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {

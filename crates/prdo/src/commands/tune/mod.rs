@@ -1,0 +1,195 @@
+//! `prdo tune`: settings for a budget, found on records that need no protection.
+
+mod ground;
+mod page;
+
+use super::compare::print_table;
+use super::{Failure, use_threads};
+use crate::cli::tune::TuneArgs;
+use crate::progress::{Progress, say, tell};
+use ground::Found;
+use prdo::algorithm::Method;
+use prdo::config::{Document, resolved};
+use prdo::output::Folder;
+use prdo::tune::{Answer, Axis, Effort, Trial, TuneError, assignments, tune};
+use serde_json::{Value as Json, json};
+
+impl From<TuneError> for Failure {
+    fn from(error: TuneError) -> Self {
+        match error {
+            TuneError::Config(error) => error.into(),
+            TuneError::Run(error) => error.into(),
+            other => Failure::Work(other.to_string()),
+        }
+    }
+}
+
+pub fn run(args: &TuneArgs) -> Result<(), Failure> {
+    use_threads(&args.out)?;
+    let mut document = Document::read(&args.file)?;
+    for assignment in &args.set {
+        document.set(assignment)?;
+    }
+    let effort = effort(args)?;
+    let mut found = ground::choose(&document, &args.on, &effort)?;
+    let name = format!("{}-tuned", document.text("name").unwrap_or_else(|| "run".into()));
+    let folder = Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?;
+    tell(&found.words);
+    let total = effort.methods.len() * effort.trials;
+    let mut progress = Progress::new(total as u64, "trials");
+    let mut done = 0;
+    let answer = tune(&mut found.ground, &effort, |trial| {
+        done += 1;
+        progress.at(done, || format!("{} {}", trial.settings.method.card().title, score(trial.mean())));
+        true
+    })?;
+    progress.finish();
+    let report = Tuned { document: &document, found: &found, answer: &answer, effort: &effort };
+    report.write(&folder, &args.file.display().to_string())?;
+    match args.out.json {
+        true => say(&report.json().to_string()),
+        false => report.print(&folder),
+    }
+    Ok(())
+}
+
+fn effort(args: &TuneArgs) -> Result<Effort, Failure> {
+    let axis = |key: &String| {
+        Axis::of(key).ok_or_else(|| {
+            let known: Vec<&str> = Axis::ALL.iter().map(|axis| axis.key()).collect();
+            Failure::Input(format!("--keep {key} is not allowed: it must be one of {}", known.join(", ")))
+        })
+    };
+    let keep = args.keep.iter().map(axis).collect::<Result<Vec<_>, _>>()?;
+    let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
+    Ok(Effort { methods, trials: args.trials as usize, seeds: args.seeds as usize, keep })
+}
+
+/// A score in words: accuracies are positive, gradient norms were turned round.
+fn score(value: f64) -> String {
+    match value {
+        v if v == f64::NEG_INFINITY => "diverged".into(),
+        v if v > 0.0 => format!("{:.2} %", 100.0 * v),
+        v => format!("‖∇f‖ {:.3e}", -v),
+    }
+}
+
+/// What was found, and what it was found on.
+struct Tuned<'a> {
+    document: &'a Document,
+    found: &'a Found,
+    answer: &'a Answer,
+    effort: &'a Effort,
+}
+
+const HEAD: [&str; 9] = ["method", "score", "rounds", "batch", "step", "C_g", "C_Δ", "γ or β", "noise z"];
+
+impl Tuned<'_> {
+    fn settings(&self, trial: &Trial) -> Vec<(&'static str, String)> {
+        assignments(&trial.settings, self.found.ground.records())
+    }
+
+    fn row(&self, trial: &Trial) -> Vec<String> {
+        let all = self.settings(trial);
+        let value = |key: &str| all.iter().find(|(k, _)| *k == key).map_or(String::new(), |(_, v)| v.clone());
+        let momentum = [("γ", value("method.gamma")), ("β", value("method.beta"))];
+        let momentum = momentum.iter().find(|(_, v)| !v.is_empty()).map(|(name, v)| format!("{name} {v}"));
+        vec![
+            trial.settings.method.card().title.to_string(),
+            format!("{}{}", score(trial.mean()), spread(&trial.scores)),
+            value("rounds"),
+            value("batch.size"),
+            value("method.step_size"),
+            value("clip.gradient"),
+            value("clip.difference"),
+            momentum.unwrap_or_default(),
+            trial.noise_multiplier.map_or("none".into(), |z| format!("{z:.4}")),
+        ]
+    }
+
+    /// What as many trials on protected records would have cost, or did.
+    fn cost(&self) -> Option<String> {
+        let (cost, budget) = (self.answer.cost?, self.found.ground.budget()?);
+        let (epsilon, delta) = (budget.epsilon, budget.delta);
+        Some(match self.found.charged {
+            true => format!(
+                "These trials were releases about protected records: ε ≤ {cost:.3} at δ = {delta:e} for all of them \
+                 together, entered in the statement. A final run has to name it (privacy.statement) and is then \
+                 accounted for together with them."
+            ),
+            false => format!(
+                "Tuned on protected records, these trials would have cost ε ≤ {cost:.3} at δ = {delta:e} together, \
+                 beside the ε = {epsilon} of the run itself. Here they cost nothing: no protected record was used."
+            ),
+        })
+    }
+
+    /// The run file with the best settings.
+    fn tuned(&self) -> Result<String, Failure> {
+        let mut document = self.document.clone();
+        if let Some(best) = self.answer.best.first() {
+            for (key, value) in self.settings(best) {
+                document.set(&format!("{key}={value}"))?;
+            }
+        }
+        let header = format!("# Settings found by `prdo tune` on {}.\n", self.found.title);
+        Ok(resolved::as_given(&document, &header))
+    }
+
+    fn write(&self, folder: &Folder, file: &str) -> Result<(), Failure> {
+        folder.write("tuned.toml", self.tuned()?.as_bytes())?;
+        folder.write("trials.csv", page::trials_csv(self).as_bytes())?;
+        let figure = page::figure(self);
+        folder.write("trials.svg", figure.to_svg().as_bytes())?;
+        folder.write("report.html", page::html(self, file, figure).as_bytes())?;
+        folder.write("results.json", format!("{:#}\n", self.json()).as_bytes())?;
+        Ok(())
+    }
+
+    fn json(&self) -> Json {
+        let one = |trial: &Trial| {
+            let settings: serde_json::Map<String, Json> = self
+                .settings(trial)
+                .into_iter()
+                .map(|(key, value)| (key.to_string(), value.into()))
+                .collect();
+            let finite = |x: f64| if x.is_finite() { json!(x) } else { Json::Null };
+            json!({
+                "method": trial.settings.method.card().name,
+                "score": finite(trial.mean()),
+                "scores": trial.scores.iter().map(|s| finite(*s)).collect::<Vec<_>>(),
+                "settings": settings,
+                "noise_multiplier": trial.noise_multiplier,
+                "seconds": trial.seconds,
+            })
+        };
+        json!({
+            "tuned_on": self.found.title,
+            "charged": self.found.charged,
+            "trials": self.answer.trials.len(),
+            "cost_on_protected_epsilon": self.answer.cost,
+            "best": self.answer.best.iter().map(one).collect::<Vec<_>>(),
+        })
+    }
+
+    fn print(&self, folder: &Folder) {
+        let rows: Vec<Vec<String>> = self.answer.best.iter().map(|trial| self.row(trial)).collect();
+        print_table(&HEAD, &rows);
+        say("");
+        self.cost().iter().for_each(|cost| say(cost));
+        let path = folder.path();
+        say(&format!("run it: prdo run {}", path.join("tuned.toml").display()));
+        say(&format!("report: {}", path.join("report.html").display()));
+    }
+}
+
+/// The spread over seeds.
+fn spread(scores: &[f64]) -> String {
+    let count = scores.len() as f64;
+    if scores.len() < 2 || scores.iter().any(|s| !s.is_finite()) {
+        return String::new();
+    }
+    let mean = scores.iter().sum::<f64>() / count;
+    let deviation = (scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+    if mean > 0.0 { format!(" ± {:.2}", 100.0 * deviation) } else { format!(" ± {deviation:.1e}") }
+}

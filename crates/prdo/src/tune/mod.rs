@@ -1,0 +1,182 @@
+//! Settings for a budget, found by training on records that need no protection: which method, how many rounds, which
+//! rate, step, momentum and clips.
+//!
+//! What never happens here: a look at protected records, unless it is asked for and entered in their statement first.
+
+mod search;
+mod space;
+mod trial;
+
+pub use space::{Axis, Settings};
+pub use trial::{Budget, Ground, TuneError};
+
+use crate::config::Document;
+use prdo_accounting::{Accountant, History, Method as Accounting};
+use prdo_algorithm::Method;
+use rayon::prelude::*;
+use search::Search;
+use space::Space;
+
+/// How much is tried.
+#[derive(Clone, Debug)]
+pub struct Effort {
+    /// Which methods.
+    pub methods: Vec<Method>,
+    /// Settings tried for each method.
+    pub trials: usize,
+    /// Seeds with which each method's best settings are tried again.
+    pub seeds: usize,
+    /// What stays as the run file says.
+    pub keep: Vec<Axis>,
+}
+
+/// Settings that were tried.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Which.
+    pub settings: Settings,
+    /// The noise multiplier that the budget asks for, on the records that are meant; `None` without a budget.
+    pub noise_multiplier: Option<f64>,
+    /// The score with each seed: accuracy, or minus the late gradient norm. Minus infinity where training diverged.
+    pub scores: Vec<f64>,
+    /// Seconds of training, all seeds.
+    pub seconds: f64,
+}
+
+impl Trial {
+    /// The mean score.
+    pub fn mean(&self) -> f64 {
+        self.scores.iter().sum::<f64>() / self.scores.len().max(1) as f64
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Every trial in the order in which they ended, method by method.
+    pub trials: Vec<Trial>,
+    /// Each method's best, with all seeds, best first.
+    pub best: Vec<Trial>,
+    /// ε at the budget's δ that as many releases about protected records would have cost together (an upper bound).
+    pub cost: Option<f64>,
+}
+
+/// How many of a method's settings are tried again with all seeds.
+const FINALISTS: usize = 3;
+
+/// Looks for settings. `told` hears of every trial; it may stop the search by returning `false`.
+///
+/// # Errors
+/// A run that cannot be built, a budget that cannot be kept, a statement that cannot be written.
+pub fn tune(
+    ground: &mut Ground,
+    effort: &Effort,
+    mut told: impl FnMut(&Trial) -> bool,
+) -> Result<Answer, TuneError> {
+    let (mut trials, mut best) = (Vec::new(), Vec::new());
+    let mut spent = History::new();
+    let together = 2 * rayon::current_num_threads();
+    for method in &effort.methods {
+        let space = Space::new(ground.document(), *method, ground.records(), &effort.keep);
+        let mut search = Search::new(space, effort.trials);
+        let mut own: Vec<Trial> = Vec::new();
+        loop {
+            let settings = search.next(together);
+            if settings.is_empty() {
+                break;
+            }
+            let tried = try_all(ground, &settings, &[1], false, &mut spent)?;
+            search.told(&tried.iter().map(Trial::mean).collect::<Vec<_>>());
+            let go_on = tried.iter().all(&mut told);
+            own.extend(tried);
+            if !go_on {
+                break;
+            }
+        }
+        own.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
+        let finalists: Vec<Settings> = own.iter().take(FINALISTS).map(|trial| trial.settings).collect();
+        let seeds: Vec<u64> = (1..=effort.seeds.max(1) as u64).collect();
+        let mut last = try_all(ground, &finalists, &seeds, true, &mut spent)?;
+        last.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
+        best.extend(last.into_iter().next());
+        trials.extend(own);
+    }
+    best.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
+    let cost = ground.budget().and_then(|budget| {
+        let accountant = Accountant::new(Accounting::Renyi);
+        accountant.epsilon(&spent, budget.delta).ok().map(|bounds| bounds.upper)
+    });
+    Ok(Answer { trials, best, cost })
+}
+
+/// Trains all settings with all seeds, several at a time, with the noise of the budget's accountant or a quick one. What they would release is added to `spent`.
+fn try_all(
+    ground: &mut Ground,
+    settings: &[Settings],
+    seeds: &[u64],
+    exact: bool,
+    spent: &mut History,
+) -> Result<Vec<Trial>, TuneError> {
+    let noises = settings.iter().map(|s| ground.noise(s, exact)).collect::<Result<Vec<_>, _>>()?;
+    for (settings, noise) in settings.iter().zip(&noises) {
+        for seed in seeds {
+            if let Some(release) = ground.release(settings, *noise)? {
+                ground.charge(settings, *seed, &release)?;
+                spent.append(&release);
+            }
+        }
+    }
+    let ground = &*ground;
+    let pairs: Vec<(&Settings, &Option<f64>)> = settings.iter().zip(&noises).collect();
+    let train = |(settings, noise): &(&Settings, &Option<f64>)| {
+        let began = std::time::Instant::now();
+        let scores = seeds.par_iter().map(|seed| ground.score(settings, **noise, *seed));
+        let scores = scores.collect::<Result<Vec<f64>, TuneError>>()?;
+        let seconds = began.elapsed().as_secs_f64();
+        Ok(Trial { settings: **settings, noise_multiplier: **noise, scores, seconds })
+    };
+    pairs.par_iter().map(train).collect()
+}
+
+/// The run file with these settings, as assignments that `--set` takes: `batch.size` for nodes of so many records.
+pub fn assignments(settings: &Settings, records: usize) -> Vec<(&'static str, String)> {
+    let number = |x: f64| {
+        let digits = format!("{x:.3e}").parse::<f64>().unwrap_or(x);
+        format!("{digits:?}")
+    };
+    let card = settings.method.card();
+    let reads = |name: &str| card.parameters.iter().any(|p| p.name() == name);
+    let mut all = vec![
+        ("method.name", card.name.to_string()),
+        ("method.step_size", number(settings.step_size)),
+        ("rounds", settings.rounds.to_string()),
+        ("batch.size", batch(settings.rate, records).to_string()),
+    ];
+    if let Some(clip) = settings.clip {
+        all.push(("clip.gradient", number(clip)));
+        if card.differences {
+            all.push(("clip.difference", number(settings.difference * clip)));
+        }
+    }
+    if reads("gamma") {
+        all.push(("method.gamma", number(settings.gamma)));
+    }
+    if reads("beta") {
+        all.push(("method.beta", number(settings.beta)));
+    }
+    all
+}
+
+/// The batch of a rate.
+fn batch(rate: f64, records: usize) -> usize {
+    ((rate * records as f64).round() as usize).clamp(1, records.max(1))
+}
+
+/// A document with these assignments.
+fn assigned(document: &Document, assignments: &[(&'static str, String)]) -> Result<Document, TuneError> {
+    let mut document = document.clone();
+    for (key, value) in assignments {
+        document.set(&format!("{key}={value}"))?;
+    }
+    Ok(document)
+}

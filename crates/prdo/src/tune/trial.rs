@@ -1,0 +1,173 @@
+//! One trial: a run with other settings, on the records that are tuned on, with the noise that the meant ones need.
+
+use super::space::Settings;
+use super::{assigned, assignments, batch};
+use crate::config::{ConfigError, Document, build};
+use crate::error::RunError;
+use crate::run::{Plan, Privacy};
+use prdo_accounting::{Event, History, Method as Accounting};
+use prdo_privacy::{Statement, StatementError};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// Why nothing can be found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TuneError {
+    /// The run file, or what is made of it.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A run that cannot be prepared, or fails.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The statement of what was released.
+    #[error("{path}: {error}")]
+    Statement {
+        /// The file.
+        path: String,
+        /// Why.
+        error: StatementError,
+    },
+}
+
+/// What the final run may spend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// ε.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// How ε is computed.
+    pub accounting: Accounting,
+}
+
+/// What is tuned on.
+pub struct Ground {
+    /// The run, on the records that are tuned on.
+    document: Document,
+    /// Records of the smallest node that is meant, and of the smallest that is tuned on.
+    records: (usize, usize),
+    budget: Option<Budget>,
+    /// Where every trial is entered before it begins, if these records are protected.
+    statement: Option<(PathBuf, Statement)>,
+    /// Noise multipliers that were computed already, by batch, rounds, whether there is a first batch, and exactly or not.
+    noises: HashMap<(usize, u32, bool, bool), f64>,
+}
+
+impl Ground {
+    /// Tuning on the records of `document`, of which the smallest node has `here`, for a final run in which it has
+    /// `meant`.
+    pub fn new(document: Document, meant: usize, here: usize, budget: Option<Budget>) -> Self {
+        Self { document, records: (meant, here), budget, statement: None, noises: HashMap::new() }
+    }
+
+    /// Enters every trial in a statement before it begins: for records that are protected.
+    ///
+    /// # Errors
+    /// A statement that cannot be read.
+    pub fn charged(mut self, path: PathBuf) -> Result<Self, TuneError> {
+        let statement = Statement::load(&path).map_err(|error| failed(&path, error))?;
+        self.statement = Some((path, statement));
+        Ok(self)
+    }
+
+    /// The run file that is tuned.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Records of the smallest node of the final run.
+    pub fn records(&self) -> usize {
+        self.records.0
+    }
+
+    /// What the final run may spend.
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
+    }
+
+    /// The noise multiplier with which these settings keep the budget: by the budget's own accountant, or quickly by
+    /// Rényi's, which asks for a few percent more.
+    pub(super) fn noise(&mut self, settings: &Settings, exact: bool) -> Result<Option<f64>, TuneError> {
+        let Some(budget) = self.budget else { return Ok(None) };
+        let (size, first_batch) = (batch(settings.rate, self.records.0), settings.method.card().first_batch);
+        let key = (size, settings.rounds, first_batch, exact);
+        if let Some(noise) = self.noises.get(&key) {
+            return Ok(Some(*noise));
+        }
+        let plan = Plan {
+            privacy: Privacy::Budget { epsilon: budget.epsilon, delta: budget.delta },
+            accounting: if exact { budget.accounting } else { Accounting::Renyi },
+            first_batch,
+            batch: (size, size),
+            least: self.records.0,
+            rounds: settings.rounds,
+        };
+        let noise = plan.guarantee(&History::new())?.noise_multiplier;
+        self.noises.insert(key, noise);
+        Ok(Some(noise))
+    }
+
+    /// What a run with these settings releases about a protected record.
+    pub(super) fn release(
+        &self,
+        settings: &Settings,
+        noise: Option<f64>,
+    ) -> Result<Option<History>, TuneError> {
+        let Some(noise) = noise else { return Ok(None) };
+        let rate = batch(settings.rate, self.records.0) as f64 / self.records.0.max(1) as f64;
+        let event = Event::sampled_gaussian(rate, noise).map_err(RunError::from)?;
+        Ok(Some(History::new().and(event, settings.rounds.into())))
+    }
+
+    /// Enters a trial in the statement, on disk before it begins.
+    pub(super) fn charge(
+        &mut self,
+        settings: &Settings,
+        seed: u64,
+        release: &History,
+    ) -> Result<(), TuneError> {
+        let Some((path, statement)) = &mut self.statement else { return Ok(()) };
+        let text: Vec<String> = assignments(settings, self.records.0)
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let id = blake3::hash(format!("tune {seed} {}", text.join(" ")).as_bytes());
+        statement.enter(&id.to_hex()[..32], &format!("tuning: {}", text.join(" ")), release);
+        statement.save(path).map_err(|error| failed(path, error))
+    }
+
+    /// Trains with these settings: accuracy on the records set aside, or minus the late gradient norm.
+    pub(super) fn score(&self, settings: &Settings, noise: Option<f64>, seed: u64) -> Result<f64, TuneError> {
+        let (meant, here) = self.records;
+        let mut document = assigned(&self.document, &assignments(settings, here))?;
+        document.set(&format!("seed={seed}"))?;
+        // Only the end counts: measuring takes as long as training.
+        document.set(&format!("metrics.every={}", (settings.rounds / 10).max(1)))?;
+        if let (Some(noise), Some(budget)) = (noise, self.budget) {
+            // The noise of the average, relative to the clip, that the meant records would have.
+            let ratio = batch(settings.rate, here) as f64 / batch(settings.rate, meant) as f64;
+            document = document.without("privacy");
+            document.set(&format!("privacy.noise_multiplier={:?}", (noise * ratio).max(0.01)))?;
+            document.set(&format!("privacy.delta={:?}", budget.delta))?;
+            document.set("privacy.accountant=rdp")?;
+        }
+        let built = build(&document)?;
+        let (validation, prepared) = (built.validation, built.prepared);
+        let outcome = match prepared.train() {
+            Ok(outcome) => outcome,
+            // A step that was too long is an answer, not an error.
+            Err(error) if !error.is_input() => return Ok(f64::NEG_INFINITY),
+            Err(error) => return Err(error.into()),
+        };
+        let accuracy = validation.and_then(|accuracy| accuracy(&outcome.average));
+        let accuracy = accuracy.or_else(|| outcome.last().and_then(|row| row.test_accuracy));
+        let late = outcome.rows.iter().rev().take(3).map(|row| row.grad_norm);
+        let score = accuracy.unwrap_or_else(|| -late.fold(0.0, f64::max));
+        Ok(if score.is_finite() { score } else { f64::NEG_INFINITY })
+    }
+}
+
+fn failed(path: &std::path::Path, error: StatementError) -> TuneError {
+    TuneError::Statement { path: path.display().to_string(), error }
+}
