@@ -62,7 +62,8 @@ const prdoChart = (() => {
     if (x === 0) return "0";
     const size = Math.abs(x);
     if (size >= 1e-3 && size < 1e5) return String(Number(x.toPrecision(digits))).replace("-", "−");
-    return x.toExponential(Math.max(0, Math.min(2, digits - 1))).replace("e+", "e").replaceAll("-", "−");
+    const [factor, power] = x.toExponential(Math.max(0, Math.min(2, digits - 1))).split("e");
+    return `${Number(factor)}e${Number(power)}`.replaceAll("-", "−");
   }
 
   function scaled(x, units, digits) {
@@ -229,7 +230,7 @@ const prdoChart = (() => {
     const last = Math.max(...panel.lines.map((l) => l.points[l.points.length - 1][0]));
     const ticks = (log ? logTicks : linearTicks)(ys[0], ys[1], 5);
     const texts = ticks.map((t) => yText(t, spec, 3));
-    panel.left = 22 + 7 * Math.max(3, ...texts.map((t) => t.length));
+    panel.left = 24 + 7.5 * Math.max(3, ...texts.map((t) => t.length));
     panel.x = scale(first === last ? xs[0] : first, first === last ? xs[1] : last, panel.left, panel.width - RIGHT, false);
     panel.y = scale(ys[0], ys[1], HEIGHT - BOTTOM, TOP, log);
     drawAxes(svg, panel, ticks, texts, axis);
