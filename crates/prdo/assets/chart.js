@@ -221,7 +221,8 @@ const prdoChart = (() => {
     const fixed = Array.isArray(spec.range) && !log ? spec.range : null;
     const ys = fixed || extent(all(), log);
     if (!xs || !ys) {
-      const why = chart.visible().length === 0 && chart.spec.series.length > 0 ? "nothing chosen" : "no data yet";
+      const chosen = chart.visible(), below = log && chosen.some((s) => pointsOf(s, axis.key, spec.key, false).length > 0);
+      const why = below ? "no value above 0 for a logarithmic scale" : chosen.length === 0 && chart.spec.series.length > 0 ? "nothing chosen" : "no data yet";
       draw(svg, "text", { x: panel.width / 2, y: HEIGHT / 2, "text-anchor": "middle", class: "chart-soft" }, {}, why);
       return;
     }
