@@ -106,7 +106,11 @@ fn what_is_missing_is_said_file_by_file() {
     desk.write("out/metrics.csv", &metrics);
     let summary = desk.read("out/summary.json");
     desk.write("out/summary.json", &summary[..summary.len() / 2]);
-    partial(&desk, &["not finished", "summary.json, line "]);
+    partial(&desk, &["whether this run is finished", "--out again", "summary.json, line "]);
+    assert!(
+        !desk.read("out/report.html").contains("--overwrite"),
+        "nobody is told to overwrite what may be finished"
+    );
     desk.write("out/summary.json", "[1, 2]");
     partial(&desk, &["summary.json: damaged: it is not an object"]);
     desk.write("out/summary.json", &summary);
@@ -249,9 +253,12 @@ fn a_damaged_comparison_shows_what_is_left() {
     partial(&desk, &["Runs, from table.csv", "comparison.json: missing"]);
 }
 
+/// The files of a folder, and what it is.
+type Sample = (Vec<(String, Vec<u8>)>, &'static str);
+
 /// The files of a run and of a comparison, made once.
-fn samples() -> &'static [(Vec<(String, Vec<u8>)>, &'static str)] {
-    static SAMPLES: OnceLock<Vec<(Vec<(String, Vec<u8>)>, &'static str)>> = OnceLock::new();
+fn samples() -> &'static [Sample] {
+    static SAMPLES: OnceLock<Vec<Sample>> = OnceLock::new();
     SAMPLES.get_or_init(|| {
         let take = |desk: &Desk, names: &[&str]| {
             names.iter().map(|name| (name.to_string(), desk.bytes(&format!("out/{name}")))).collect()

@@ -74,6 +74,14 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
         return;
     }
     let shown = folder.display();
+    if found.gaps.iter().any(|gap| gap.file == "summary.json") {
+        page.note(
+            "It cannot be told whether this run is finished: summary.json is damaged. To train it again beside this \
+             folder:",
+            true,
+        );
+        return page.code(&format!("prdo run {shown}/run.toml --out again"));
+    }
     let (words, command) = match (found.document.is_some(), found.checkpoint) {
         // A checkpoint belongs to the run file as it was typed, which is not the one with all defaults filled in.
         (true, true) => (
