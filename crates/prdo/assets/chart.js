@@ -300,7 +300,7 @@ const prdoChart = (() => {
       marker(panel.cursor, panel.x.at(point[0]), clamp(panel.y.at(point[1]), TOP, HEIGHT - BOTTOM), k, 4.2);
       const row = html("div", "chart-row", tip);
       sample(row, k, chart.spec.series.length > 1);
-      const band = point[2] !== point[3] && panel.width > 420 ? ` (${yText(point[2], panel.spec, 3)} to ${yText(point[3], panel.spec, 3)})` : "";
+      const band = point[2] !== point[3] && panel === chart.active && panel.width > 420 ? ` (${yText(point[2], panel.spec, 3)} to ${yText(point[3], panel.spec, 3)})` : "";
       html("span", "", row, chart.spec.series.length > 1 ? series.name : panel.spec.label || panel.spec.title);
       // A series that has no point here says where its nearest one is.
       const far = Math.abs(panel.x.at(point[0]) - at) > 6 ? ` at ${xText(point[0], axis.key, 3)}` : "";
@@ -312,6 +312,9 @@ const prdoChart = (() => {
     tip.style.left = "0px";
     const wide = tip.offsetWidth, left = at > (panel.left + panel.width) / 2 ? at - 10 - wide : at + 10;
     tip.style.left = `${clamp(left, 0, Math.max(0, panel.width - wide))}px`;
+    // Above the curves or beneath them, whichever hides less.
+    const height = found.reduce((sum, f) => sum + panel.y.at(f.point[1]), 0) / found.length;
+    tip.style.top = `${height < (TOP + HEIGHT - BOTTOM) / 2 ? HEIGHT - BOTTOM - tip.offsetHeight - 6 : TOP}px`;
     return words.join(", ");
   }
 
@@ -338,7 +341,7 @@ const prdoChart = (() => {
     spoken.setAttribute("aria-live", "polite");
 
     const chart = {
-      spec: { axes: [], panels: [], series: [] }, logs: new Map(), cursor: null,
+      spec: { axes: [], panels: [], series: [] }, logs: new Map(), cursor: null, active: null,
       axis: () => chart.spec.axes.find((a) => a.key === chosen) || chart.spec.axes[0] || { key: "round", label: "rounds" },
       isLog: (panel) => (chart.logs.has(panel.key) ? chart.logs.get(panel.key) : Boolean(panel.log)),
       visible: () => chart.spec.series.filter((s) => !hidden.has(s.name)),
@@ -347,6 +350,7 @@ const prdoChart = (() => {
       pick(panel, x) {
         const near = panel.lines.map((line) => nearest(line.points, x)).filter(Boolean);
         if (near.length === 0) return;
+        chart.active = panel;
         chart.cursor = near.reduce((a, b) => (Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a))[0];
         for (const other of panels.values()) {
           const words = drawCursor(chart, other);
