@@ -62,7 +62,8 @@ const prdoChart = (() => {
     if (x === 0) return "0";
     const size = Math.abs(x);
     if (size >= 1e-3 && size < 1e5) return String(Number(x.toPrecision(digits))).replace("-", "−");
-    return x.toExponential(Math.max(0, Math.min(2, digits - 1))).replace("e+", "e").replaceAll("-", "−");
+    const [factor, power] = x.toExponential(Math.max(0, Math.min(2, digits - 1))).split("e");
+    return `${Number(factor)}e${Number(power)}`.replaceAll("-", "−");
   }
 
   function scaled(x, units, digits) {
@@ -220,7 +221,8 @@ const prdoChart = (() => {
     const fixed = Array.isArray(spec.range) && !log ? spec.range : null;
     const ys = fixed || extent(all(), log);
     if (!xs || !ys) {
-      const why = chart.visible().length === 0 && chart.spec.series.length > 0 ? "nothing chosen" : "no data yet";
+      const chosen = chart.visible(), below = log && chosen.some((s) => pointsOf(s, axis.key, spec.key, false).length > 0);
+      const why = below ? "no value above 0 for a logarithmic scale" : chosen.length === 0 && chart.spec.series.length > 0 ? "nothing chosen" : "no data yet";
       draw(svg, "text", { x: panel.width / 2, y: HEIGHT / 2, "text-anchor": "middle", class: "chart-soft" }, {}, why);
       return;
     }
@@ -229,7 +231,7 @@ const prdoChart = (() => {
     const last = Math.max(...panel.lines.map((l) => l.points[l.points.length - 1][0]));
     const ticks = (log ? logTicks : linearTicks)(ys[0], ys[1], 5);
     const texts = ticks.map((t) => yText(t, spec, 3));
-    panel.left = 22 + 7 * Math.max(3, ...texts.map((t) => t.length));
+    panel.left = 24 + 7.5 * Math.max(3, ...texts.map((t) => t.length));
     panel.x = scale(first === last ? xs[0] : first, first === last ? xs[1] : last, panel.left, panel.width - RIGHT, false);
     panel.y = scale(ys[0], ys[1], HEIGHT - BOTTOM, TOP, log);
     drawAxes(svg, panel, ticks, texts, axis);
@@ -298,7 +300,7 @@ const prdoChart = (() => {
       marker(panel.cursor, panel.x.at(point[0]), clamp(panel.y.at(point[1]), TOP, HEIGHT - BOTTOM), k, 4.2);
       const row = html("div", "chart-row", tip);
       sample(row, k, chart.spec.series.length > 1);
-      const band = point[2] !== point[3] && panel.width > 420 ? ` (${yText(point[2], panel.spec, 3)} to ${yText(point[3], panel.spec, 3)})` : "";
+      const band = point[2] !== point[3] && panel === chart.active && panel.width > 420 ? ` (${yText(point[2], panel.spec, 3)} to ${yText(point[3], panel.spec, 3)})` : "";
       html("span", "", row, chart.spec.series.length > 1 ? series.name : panel.spec.label || panel.spec.title);
       // A series that has no point here says where its nearest one is.
       const far = Math.abs(panel.x.at(point[0]) - at) > 6 ? ` at ${xText(point[0], axis.key, 3)}` : "";
@@ -310,6 +312,9 @@ const prdoChart = (() => {
     tip.style.left = "0px";
     const wide = tip.offsetWidth, left = at > (panel.left + panel.width) / 2 ? at - 10 - wide : at + 10;
     tip.style.left = `${clamp(left, 0, Math.max(0, panel.width - wide))}px`;
+    // Above the curves or beneath them, whichever hides less.
+    const height = found.reduce((sum, f) => sum + panel.y.at(f.point[1]), 0) / found.length;
+    tip.style.top = `${height < (TOP + HEIGHT - BOTTOM) / 2 ? HEIGHT - BOTTOM - tip.offsetHeight - 6 : TOP}px`;
     return words.join(", ");
   }
 
@@ -336,7 +341,7 @@ const prdoChart = (() => {
     spoken.setAttribute("aria-live", "polite");
 
     const chart = {
-      spec: { axes: [], panels: [], series: [] }, logs: new Map(), cursor: null,
+      spec: { axes: [], panels: [], series: [] }, logs: new Map(), cursor: null, active: null,
       axis: () => chart.spec.axes.find((a) => a.key === chosen) || chart.spec.axes[0] || { key: "round", label: "rounds" },
       isLog: (panel) => (chart.logs.has(panel.key) ? chart.logs.get(panel.key) : Boolean(panel.log)),
       visible: () => chart.spec.series.filter((s) => !hidden.has(s.name)),
@@ -345,6 +350,7 @@ const prdoChart = (() => {
       pick(panel, x) {
         const near = panel.lines.map((line) => nearest(line.points, x)).filter(Boolean);
         if (near.length === 0) return;
+        chart.active = panel;
         chart.cursor = near.reduce((a, b) => (Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a))[0];
         for (const other of panels.values()) {
           const words = drawCursor(chart, other);

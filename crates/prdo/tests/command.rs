@@ -86,7 +86,7 @@ fn a_damaged_or_half_written_folder_gives_a_partial_report_that_says_so() {
     desk.write("out/metrics.csv", "torn");
     desk.prdo("report out").done();
     let html = desk.read("out/report.html");
-    assert!(html.contains("not finished") && html.contains("metrics.csv is missing or empty"));
+    assert!(html.contains("not finished") && html.contains("metrics.csv: it holds no measurements"));
 }
 
 #[test]

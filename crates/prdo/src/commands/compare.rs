@@ -159,7 +159,7 @@ fn write(comparison: &Comparison, folder: &Folder) -> Result<(), Failure> {
     folder.write("table.csv", comparison.to_csv().as_bytes())?;
     folder.write("table.tex", comparison.to_latex().as_bytes())?;
     folder.write("differences.csv", comparison.differences_to_csv().as_bytes())?;
-    write_figures(folder.path(), &figure)?;
+    write_figures(folder.path(), "figure", &figure)?;
     folder.write("report.html", comparison.to_html().as_bytes())?;
     folder.write("comparison.json", format!("{:#}\n", comparison.to_json()).as_bytes())?;
     Ok(())

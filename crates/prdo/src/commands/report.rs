@@ -14,7 +14,7 @@ pub fn run(folder: &Path, figures: bool) -> Result<(), Failure> {
     let path = folder.join("report.html");
     write_atomically(&path, report.html.as_bytes())?;
     match &report.figure {
-        Some(figure) if figures => write_figures(folder, figure)?,
+        Some(figure) if figures => write_figures(folder, "figure", figure)?,
         None if figures => tell("warning: there is nothing to draw: no figure was written"),
         _ => {}
     }
@@ -22,10 +22,10 @@ pub fn run(folder: &Path, figures: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes `figure.svg`, `figure.png` and `figure.pdf`.
-pub fn write_figures(folder: &Path, figure: &Figure) -> Result<(), Failure> {
+/// Writes a figure as SVG, PNG and PDF.
+pub fn write_figures(folder: &Path, name: &str, figure: &Figure) -> Result<(), Failure> {
     for format in Format::ALL {
-        let name = format!("figure.{}", format.ending());
+        let name = format!("{name}.{}", format.ending());
         let bytes = figure.render(format).map_err(|e| Failure::Work(format!("{name}: {e}")))?;
         write_atomically(&folder.join(name), &bytes)?;
     }

@@ -47,7 +47,7 @@ impl Comparison {
             ));
             return None;
         }
-        let json = found::json(folder, "comparison.json", gaps);
+        let json = found::json(folder, "comparison.json", gaps, "curves and settings");
         if json.is_null() {
             return None;
         }

@@ -96,7 +96,7 @@ impl Comparison {
     }
 
     fn page(&self, gaps: &[Gap]) -> String {
-        let mut page = Page::new(&self.title, &self.verdict());
+        let mut page = Page::new(&self.title, &format!("{}\n{}", self.verdict(), self.price()));
         add_gaps(&mut page, gaps);
         page.paragraph(&self.data);
         let (head, rows) = self.table();
@@ -121,6 +121,27 @@ impl Comparison {
         page.code(&self.command);
         page.folded("run files", |page| page.code(&self.run_files));
         page.finish()
+    }
+
+    /// What the private runs cost every record, in a sentence.
+    fn price(&self) -> String {
+        let promises = || self.cells.iter().filter_map(|cell| cell.guarantee);
+        let epsilons = || promises().map(|g| g.epsilon);
+        let (least, most) = (epsilons().fold(f64::INFINITY, f64::min), epsilons().fold(0.0, f64::max));
+        let delta = promises().map(|g| g.delta).fold(0.0, f64::max);
+        let which =
+            if promises().count() < self.cells.len() { "The private runs protect" } else { "They protect" };
+        match promises().next() {
+            None => "Nothing is private here: ε = ∞.".to_string(),
+            Some(_) if most - least < 5e-4 => {
+                format!("{which} every single record with ε = {most:.3} at δ = {delta:e}.")
+            }
+            Some(_) => {
+                format!(
+                    "{which} every single record with ε between {least:.3} and {most:.3} at δ = {delta:e}."
+                )
+            }
+        }
     }
 
     /// What is more than chance, and the files for a paper.

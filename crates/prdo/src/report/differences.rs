@@ -69,12 +69,16 @@ impl Measure {
 
     /// A difference for people.
     pub(super) fn show_difference(self, value: f64) -> String {
-        let (value, unit) = if self == Self::Accuracy { (100.0 * value, " points") } else { (value, "") };
         let sign = if value < 0.0 { "−" } else { "+" };
         match self {
-            Self::Accuracy => format!("{sign}{:.2}{unit}", value.abs()),
+            Self::Accuracy => format!("{sign}{:.2}", 100.0 * value.abs()),
             _ => format!("{sign}{}", figure(value.abs())),
         }
+    }
+
+    /// What differences are counted in, after a space.
+    pub(super) fn unit(self) -> &'static str {
+        if self == Self::Accuracy { " points" } else { "" }
     }
 }
 
@@ -116,7 +120,9 @@ impl Difference {
     pub(super) fn show(&self) -> String {
         let show = |value| self.measure.show_difference(value);
         match self.paired {
-            Some(d) => format!("{} ({} to {})", show(d.mean), show(d.low), show(d.high)),
+            Some(d) => {
+                format!("{} ({} to {}){}", show(d.mean), show(d.low), show(d.high), self.measure.unit())
+            }
             None => String::new(),
         }
     }

@@ -88,7 +88,8 @@ impl Comparison {
             // A run without rows still has a cell for each of their columns.
             let empty = || ",".repeat(header().matches(',').count());
             line.push(cell.rows.last().map_or_else(empty, format_row));
-            line.push(quoted(&self.name(cell)));
+            // Programs that split at every comma should find as many cells in each line.
+            line.push(self.name(cell).replace(',', ";"));
             text.push_str(&(line.join(",") + "\n"));
         }
         text
@@ -131,7 +132,7 @@ impl Comparison {
         let row = |d: &Difference| {
             vec![name(d.other), name(d.best), d.measure.words().to_string(), d.show(), d.show_p()]
         };
-        let head = vec!["method", "against the best", "by", "best − method (95 % interval)", "chance"];
+        let head = vec!["method", "best", "by", "best − method (95 % interval)", "chance"];
         (head, self.differences().iter().map(row).collect())
     }
 

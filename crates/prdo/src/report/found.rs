@@ -92,7 +92,12 @@ impl Found {
         let checkpoint = folder.join("checkpoint/state").is_file();
         // A run that is not finished has no summary: that is no damage.
         let summary = match folder.join("summary.json").exists() {
-            true => json(folder, "summary.json", &mut gaps),
+            true => json(
+                folder,
+                "summary.json",
+                &mut gaps,
+                "what the data was, who held what and how long it took",
+            ),
             false => Json::Null,
         };
         Self { document, settings, rows, summary, checkpoint, gaps }
@@ -148,14 +153,14 @@ pub(super) fn text(folder: &Path, name: &str, gaps: &mut Vec<Gap>, holds: &str) 
     }
 }
 
-/// A file's JSON object; null if there is none.
-pub(super) fn json(folder: &Path, name: &str, gaps: &mut Vec<Gap>) -> Json {
+/// A file's JSON object, null if there is none; `holds` says what a report lacks without it.
+pub(super) fn json(folder: &Path, name: &str, gaps: &mut Vec<Gap>, holds: &str) -> Json {
     let read = std::fs::read(folder.join(name)).map_err(|e| Gap::new(name, format!("cannot be read: {e}")));
     let parsed = read.and_then(|bytes| {
         serde_json::from_slice::<Json>(&bytes).map_err(|e| Gap {
             file: name.into(),
             line: Some(e.line()),
-            what: format!("damaged: {e}"),
+            what: format!("damaged: {e}; without it the report lacks {holds}"),
         })
     });
     match parsed {

@@ -45,6 +45,7 @@ fn word(word: &str) -> String {
         _ => {}
     }
     match word.split_once('e') {
+        Some(("1", power)) if power.parse::<i32>().is_ok() => format!("10^{{{power}}}"),
         Some((factor, power)) if power.parse::<i32>().is_ok() => format!("{factor} \\cdot 10^{{{power}}}"),
         _ => text(word).replace('$', ""),
     }

@@ -12,11 +12,11 @@ pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
     let shown = folder.display();
     let mut gaps = Vec::new();
     let status = match folder.join(STATUS).exists() {
-        true => json(folder, STATUS, &mut gaps),
+        true => json(folder, STATUS, &mut gaps, "what the node last said of itself"),
         false => Json::Null,
     };
     let summary = match folder.join("summary.json").exists() {
-        true => json(folder, "summary.json", &mut gaps),
+        true => json(folder, "summary.json", &mut gaps, "how the run ended"),
         false => Json::Null,
     };
     if status.is_null() && summary.is_null() {

@@ -54,7 +54,7 @@ figure.chart-figure { overflow: visible; }
 .chart-live { display: none; }
 .is-live > .chart-live { display: block; }
 .is-live > .chart-drawn { display: none; }
-figure svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
+figure > svg, .chart-drawn > svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 .plot-back { fill: var(--ground); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; min-width: 50%; }

@@ -74,14 +74,24 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
         return;
     }
     let shown = folder.display();
-    let go_on = format!("prdo run {shown}/run.toml --out {shown}");
+    if found.gaps.iter().any(|gap| gap.file == "summary.json") {
+        page.note(
+            "It cannot be told whether this run is finished: summary.json is damaged. To train it again beside this \
+             folder:",
+            true,
+        );
+        return page.code(&format!("prdo run {shown}/run.toml --out again"));
+    }
     let (words, command) = match (found.document.is_some(), found.checkpoint) {
-        (true, true) => {
-            ("there is a checkpoint. To go on from it, to the same bits:", format!("{go_on} --resume"))
-        }
+        // A checkpoint belongs to the run file as it was typed, which is not the one with all defaults filled in.
+        (true, true) => (
+            "there is a checkpoint. To go on from it, to the same bits, type the command that it was started with and \
+             add --resume:",
+            format!("prdo run RUN.toml --out {shown} --resume"),
+        ),
         (true, false) => (
             "it failed, was stopped before its first checkpoint, or still runs. To begin anew:",
-            format!("{go_on} --overwrite"),
+            format!("prdo run {shown}/run.toml --out {shown} --overwrite"),
         ),
         (false, _) => {
             ("and its settings cannot be read: train it again from your own run file.", String::new())
@@ -297,7 +307,8 @@ fn add_settings(page: &mut Page, folder: &Path, found: &Found) {
     let by = found.text("resolved.prdo").map(|version| ("trained by", format!("prdo {version}")));
     let made = ("report by", format!("prdo {}", env!("CARGO_PKG_VERSION")));
     let seed = found.integer("seed").map(|seed| ("seed", seed.to_string()));
-    let accountant = found.text("privacy.accountant").map(|name| ("accountant", name));
+    let private = found.float("resolved.epsilon").is_some();
+    let accountant = found.text("privacy.accountant").filter(|_| private).map(|name| ("accountant", name));
     page.terms(&by.into_iter().chain([made]).chain(seed).chain(accountant).collect::<Vec<_>>());
     let files = [
         ("metrics.csv", "a row of measurements every few rounds"),

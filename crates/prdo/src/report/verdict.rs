@@ -55,8 +55,9 @@ fn how_far(d: &Difference, runner_up: &str, compared: usize) -> String {
     let corrected =
         if compared > 1 { format!(", corrected for {compared} comparisons") } else { String::new() };
     format!(
-        "{} against {runner_up}, 95 % interval {} to {} ({} over {} paired seeds{corrected})",
+        "{}{} against {runner_up}, 95 % interval {} to {} ({} over {} paired seeds{corrected})",
         show(paired.mean),
+        d.measure.unit(),
         show(paired.low),
         show(paired.high),
         d.show_p(),

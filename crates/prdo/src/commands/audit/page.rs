@@ -2,6 +2,7 @@
 
 use super::{Audited, words};
 use crate::commands::Failure;
+use crate::commands::report::write_figures;
 use prdo::audit::Finding;
 use prdo::audit::tradeoff::Curve;
 use prdo::output::Folder;
@@ -16,9 +17,7 @@ pub fn write(folder: &Folder, audited: &Audited) -> Result<(), Failure> {
     let curves = trade_off(&audited.report.findings)?;
     let images = Figure { panel_width: 900.0, ..Figure::of(audited.images.picture()) };
     for (name, figure) in [("trade-off", &curves), ("images", &images)] {
-        folder.write(&format!("{name}.svg"), figure.to_svg().as_bytes())?;
-        let png = figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?;
-        folder.write(&format!("{name}.png"), &png)?;
+        write_figures(folder.path(), name, figure)?;
     }
     folder.write("report.html", report(audited, curves, images).as_bytes())?;
     Ok(())

@@ -2,6 +2,7 @@
 //! gradients (left) and with minibatches (right).
 
 use crate::cli::ExperimentArgs;
+use crate::commands::report::write_figures;
 use crate::commands::{Failure, compare};
 use crate::progress::{Progress, say};
 use prdo::output::Folder;
@@ -233,10 +234,7 @@ fn write(
     quick: bool,
 ) -> Result<(), Failure> {
     for (axis, name) in AXES {
-        let figure = figure(setting, full, minibatch, axis);
-        folder.write(&format!("{name}.svg"), figure.to_svg().as_bytes())?;
-        let png = figure.to_png(2.0).map_err(|e| Failure::Work(format!("{name}.png: {e}")))?;
-        folder.write(&format!("{name}.png"), &png)?;
+        write_figures(folder.path(), name, &figure(setting, full, minibatch, axis))?;
     }
     let (head, rows) = rows(results);
     let mut csv = head.join(",") + "\n";

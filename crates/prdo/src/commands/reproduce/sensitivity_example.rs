@@ -3,6 +3,7 @@
 
 use crate::cli::ExperimentArgs;
 use crate::commands::Failure;
+use crate::commands::report::write_figures;
 use crate::progress::say;
 use prdo::output::Folder;
 use prdo::plot::{Chart, Figure, Series};
@@ -180,8 +181,7 @@ fn write(folder: &Folder, findings: &Findings, results: &Json) -> Result<(), Fai
         .reference((BOUND + ALPHA) / BATCH as f64, "private Exact Diffusion: (A + α)/b")
         .y_range(0.0, 1.1 * (BOUND + ALPHA) / BATCH as f64);
     let figure = Figure::of(chart).panel_size(760.0, 380.0);
-    folder.write("figure.svg", figure.to_svg().as_bytes())?;
-    folder.write("figure.png", &figure.to_png(2.0).map_err(|e| Failure::Work(e.to_string()))?)?;
+    write_figures(folder.path(), "figure", &figure)?;
     let mut page = Page::new("The sensitivity example", verdict(results));
     page.paragraph(&format!(
         "Losses a·x + α·log cosh x with |a| ≤ A = {BOUND}, α = {ALPHA}, γ = {GAMMA}; {NODES} nodes on a ring with \

@@ -44,7 +44,9 @@ impl Face {
         // The font knows a letter's own character, which matters where a text is a letter with a mark. A ligature
         // stands for several letters.
         let own = self.metrics.characters.iter().find(|(_, known)| *known == glyph);
-        let own = own.and_then(|(c, _)| char::from_u32(*c)).filter(|c| text.contains(*c));
+        let own = own
+            .and_then(|(c, _)| char::from_u32(*c))
+            .filter(|c| text.chars().count() < 2 || text.contains(*c));
         self.used.entry(glyph).or_insert_with(|| own.map_or(text.to_owned(), String::from));
         (self.advance(glyph) / 1000.0) as f32
     }

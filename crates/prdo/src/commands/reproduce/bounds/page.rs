@@ -4,6 +4,7 @@ use super::inequality::{ALL, Kind};
 use super::results::{Results, Summary};
 use super::slope::THEOREM;
 use crate::commands::Failure;
+use crate::commands::report::write_figures;
 use prdo::output::Folder;
 use prdo::plot::{Bar, Bars, Chart, Figure, Scale, Series};
 use prdo::report::{Page, table};
@@ -11,9 +12,7 @@ use prdo::report::{Page, table};
 pub fn write(folder: &Folder, results: &Results) -> Result<(), Failure> {
     let figures = [("bounds", bounds(results)), ("ratios", ratios(results)), ("slopes", slopes(results))];
     for (name, figure) in &figures {
-        folder.write(&format!("{name}.svg"), figure.to_svg().as_bytes())?;
-        let png = figure.to_png(2.0).map_err(|e| Failure::Work(format!("{name}.png: {e}")))?;
-        folder.write(&format!("{name}.png"), &png)?;
+        write_figures(folder.path(), name, figure)?;
     }
     folder.write("inequalities.csv", csv(results.table()).as_bytes())?;
     folder.write("averages.csv", csv(results.averages()).as_bytes())?;

@@ -5,6 +5,7 @@ use super::results::{Cell, FILE, Results};
 use super::setting::{Setting, paper_name};
 use super::table::{Table, csv, latex_tables, markdown};
 use crate::commands::Failure;
+use crate::commands::report::write_figures;
 use prdo::algorithm::Method;
 use prdo::output::Folder;
 use prdo::plot::{Chart, Figure, Heat, Series};
@@ -18,20 +19,13 @@ pub fn write(plan: &Plan, results: &Results) -> Result<(), Failure> {
     folder.write("table.csv", csv(results).as_bytes())?;
     folder.write("table.tex", latex_tables(&tables).as_bytes())?;
     for table in tables.iter().filter(|table| has_curves(table)) {
-        write_figure(&folder, &format!("accuracy{}", table.group.slug()), &accuracy(table))?;
+        write_figures(folder.path(), &format!("accuracy{}", table.group.slug()), &accuracy(table))?;
     }
     for deal in results.deals.iter().filter(|deal| !deal.counts.is_empty()) {
         let name = if deal.setting == Setting::Paper { "partition" } else { "partition-quick" };
-        write_figure(&folder, name, &partition(results, deal.setting))?;
+        write_figures(folder.path(), name, &partition(results, deal.setting))?;
     }
     folder.write("report.html", report(plan, results, &tables).as_bytes())?;
-    Ok(())
-}
-
-fn write_figure(folder: &Folder, name: &str, figure: &Figure) -> Result<(), Failure> {
-    folder.write(&format!("{name}.svg"), figure.to_svg().as_bytes())?;
-    let png = figure.to_png(2.0).map_err(|e| Failure::Work(format!("{name}.png: {e}")))?;
-    folder.write(&format!("{name}.png"), &png)?;
     Ok(())
 }
 
