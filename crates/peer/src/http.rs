@@ -27,7 +27,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     /// Others could read what it serves.
-    #[error("{address} is not an address of this machine alone: it must be a loopback one, such as 127.0.0.1:9464")]
+    #[error(
+        "{address} is not an address of this machine alone: it must be a loopback one, such as 127.0.0.1:9464"
+    )]
     NotLoopback {
         /// The address asked for.
         address: SocketAddr,

@@ -86,9 +86,14 @@ fn only_this_machine_with_the_token_is_answered() {
     assert_eq!(status(&format!("POST {path} HTTP/1.1"), &own), "405");
     assert_eq!(status(&format!("GET {path} HTTP/1.1"), "Host: evil.example\r\n"), "403");
     assert_eq!(status(&format!("GET {path} HTTP/1.1"), ""), "403");
-    for wrong in ["/", "/state.json", "//", "/0/", &format!("/{}/", "0".repeat(32)), path.trim_end_matches('/')] {
+    for wrong in
+        ["/", "/state.json", "//", "/0/", &format!("/{}/", "0".repeat(32)), path.trim_end_matches('/')]
+    {
         let answer = ask(&url, &format!("GET {wrong} HTTP/1.1\r\n{own}\r\n"));
-        assert!(answer.starts_with("HTTP/1.1 403 Forbidden\r\n") && answer.ends_with("\r\n\r\n"), "{wrong}: {answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 403 Forbidden\r\n") && answer.ends_with("\r\n\r\n"),
+            "{wrong}: {answer}"
+        );
     }
     let long = format!("GET {path}?{} HTTP/1.1\r\n{own}\r\n", "x".repeat(9000));
     assert!(!ask(&url, &long).contains("200 OK"));
@@ -100,16 +105,22 @@ fn the_page_is_whole_and_may_do_next_to_nothing() {
     let dashboard = open(&desk.path("nothing"));
     let (one, two) = (get(&dashboard.url(), ""), get(&dashboard.url(), ""));
     let (head, page) = one.split_once("\r\n\r\n").unwrap();
-    for header in ["Cache-Control: no-store", "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer"] {
+    for header in
+        ["Cache-Control: no-store", "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer"]
+    {
         assert!(head.contains(header), "{head}");
     }
     let policy = head.split("Content-Security-Policy: ").nth(1).unwrap();
-    assert!(policy.starts_with("default-src 'none'; script-src 'nonce-") && !policy.contains("script-src 'unsafe"));
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'nonce-")
+            && !policy.contains("script-src 'unsafe")
+    );
     let nonce = policy.split("'nonce-").nth(1).unwrap().split('\'').next().unwrap();
     assert_eq!(page.matches("<script").count(), 1);
     assert!(page.contains(&format!("<script nonce=\"{nonce}\">")) && page.contains("prdoChart"));
     assert!(!two.contains(nonce), "a nonce is used once");
-    let outside: Vec<&str> = page.match_indices("http").map(|(at, _)| &page[at..(at + 40).min(page.len())]).collect();
+    let outside: Vec<&str> =
+        page.match_indices("http").map(|(at, _)| &page[at..(at + 40).min(page.len())]).collect();
     assert!(outside.iter().all(|text| text.starts_with("http://www.w3.org/2000/svg")), "{outside:?}");
 }
 
@@ -127,8 +138,14 @@ fn folders_of_every_kind() {
     desk.prdo("run small.toml --out missing").done();
     std::thread::sleep(Duration::from_millis(250));
     let finished = state(&missing.url());
-    assert_eq!((&finished["state"], &finished["round"], &finished["rounds"]), (&json!("finished"), &json!(40.0), &json!(40)));
-    assert_eq!((&finished["private"], &finished["simulation"], &finished["report"]), (&json!(true), &json!(true), &json!(true)));
+    assert_eq!(
+        (&finished["state"], &finished["round"], &finished["rounds"]),
+        (&json!("finished"), &json!(40.0), &json!(40))
+    );
+    assert_eq!(
+        (&finished["private"], &finished["simulation"], &finished["report"]),
+        (&json!(true), &json!(true), &json!(true))
+    );
     let rows = desk.read("missing/metrics.csv");
     assert_eq!(finished["rows"]["next"], rows.lines().count() as u64 - 1);
     let loss: f64 = rows.lines().last().unwrap().split(',').nth(1).unwrap().parse().unwrap();
@@ -150,11 +167,13 @@ fn folders_of_every_kind() {
 #[test]
 fn runs_that_stopped_failed_or_were_killed_say_so() {
     let desk = Desk::new();
-    let long = SMALL.replace("rounds = 40", "rounds = 10000000").replace("epsilon = 4.0", "noise_multiplier = 50.0\naccountant = \"rdp\"");
+    let long = SMALL
+        .replace("rounds = 40", "rounds = 10000000")
+        .replace("epsilon = 4.0", "noise_multiplier = 50.0\naccountant = \"rdp\"");
     desk.write("long.toml", &long);
     let (mut child, url) = serving(&desk, "run long.toml --out out --watch --json");
     let end = Instant::now() + Duration::from_secs(20);
-    while state(&url)["disagreement"].as_array().unwrap().len() != 4 {
+    while state(&url)["disagreement"].as_array().map_or(0, Vec::len) != 4 {
         assert!(Instant::now() < end, "no look at the nodes: {}", state(&url));
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -200,7 +219,11 @@ fn ports_and_folders_that_cannot_be_are_refused_before_anything_is_written() {
     desk.write("small.toml", SMALL);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    refused(&desk, &format!("run small.toml --out out --watch --port {port}"), &["--port", "another program"]);
+    refused(
+        &desk,
+        &format!("run small.toml --out out --watch --port {port}"),
+        &["--port", "another program"],
+    );
     refused(&desk, &format!("watch out --port {port}"), &["--port", "another program"]);
     refused(&desk, "watch small.toml", &["is not a folder"]);
     refused(&desk, "run small.toml --out out --port 9000", &["--watch"]);

@@ -25,7 +25,10 @@ pub fn run(args: &WatchFolderArgs) -> Result<(), Failure> {
     let dashboard = dashboard.map_err(refused)?;
     tell(&format!("watch: {}", dashboard.url()));
     if !args.folder.exists() {
-        tell(&format!("{} is not there yet: the page shows a run as soon as one begins", args.folder.display()));
+        tell(&format!(
+            "{} is not there yet: the page shows a run as soon as one begins",
+            args.folder.display()
+        ));
     }
     match args.json {
         true => say(&json!({ "url": dashboard.url(), "folder": args.folder }).to_string()),

@@ -4,7 +4,7 @@ use super::{Failure, work};
 use crate::progress::{Curve, Figures, Progress, Spent};
 use prdo::config::Built;
 use prdo::node::journal::Level;
-use prdo::output::{Folder, Live, MetricsFile, Course, format_moments, format_row, header, moments_header};
+use prdo::output::{Course, Folder, Live, MetricsFile, format_moments, format_row, header, moments_header};
 use prdo::simulator::{Moments, Observer, Row, Training};
 use std::ops::ControlFlow;
 use std::sync::Arc;

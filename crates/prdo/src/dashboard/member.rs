@@ -90,7 +90,8 @@ fn log(home: &Path) -> Vec<Json> {
     }
     let line = |entry: Json| {
         let rest = entry.as_object().into_iter().flatten();
-        let rest = rest.filter(|(key, value)| !["time", "level", "event"].contains(&key.as_str()) && !value.is_null());
+        let rest = rest
+            .filter(|(key, value)| !["time", "level", "event"].contains(&key.as_str()) && !value.is_null());
         let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
         let event = entry["event"].as_str().unwrap_or_default().replace('_', " ");
         let text = format!("{event}  {}", rest.join(" ").replace('"', ""));

@@ -123,7 +123,9 @@ fn after_token<'a>(path: &'a str, token: &str) -> Option<&'a str> {
 fn respond(what: &str, request: Request<'_>, source: &Source) -> Response {
     match what {
         "" => match draw() {
-            Ok(nonce) => Response::of("text/html; charset=utf-8", page::html(&nonce)).policy(page::policy(&nonce)),
+            Ok(nonce) => {
+                Response::of("text/html; charset=utf-8", page::html(&nonce)).policy(page::policy(&nonce))
+            }
             Err(error) => Response::plain("500 Internal Server Error", &error.to_string()),
         },
         "state.json" => {
@@ -157,7 +159,9 @@ mod tests {
         assert_eq!(after_token(&format!("/{token}/state.json"), &token), Some("state.json"));
         let mut other = token.clone();
         other.replace_range(31.., if token.ends_with('0') { "1" } else { "0" });
-        for path in ["", "/", "//", "/state.json", &format!("/{token}"), &format!("{token}/"), &format!("/{other}/")] {
+        for path in
+            ["", "/", "//", "/state.json", &format!("/{token}"), &format!("{token}/"), &format!("/{other}/")]
+        {
             assert_eq!(after_token(path, &token), None, "{path}");
         }
         assert_eq!(after_token(&format!("/{}/", &token[..31]), &token), None);

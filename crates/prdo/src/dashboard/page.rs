@@ -8,8 +8,7 @@ const CHART: &str = include_str!("../../assets/chart.js");
 const CHART_STYLE: &str = include_str!("../../assets/chart.css");
 
 /// What a report may do: run its own script in an origin of its own, and nothing from outside.
-pub const REPORT_POLICY: &str =
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+pub const REPORT_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /// The page; its script runs because it has the nonce.
 pub fn html(nonce: &str) -> String {

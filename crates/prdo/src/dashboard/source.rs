@@ -2,7 +2,7 @@
 
 use super::member;
 use super::network;
-use super::reading::{object, stamp, text};
+use super::reading::{Stamp, object, stamp, text};
 use super::tail::Tail;
 use crate::config::Document;
 use crate::node::journal::utc;
@@ -31,11 +31,11 @@ pub(super) struct Kept {
     pub tail: Tail,
     /// Everything else, and when it was put together.
     state: Option<(Instant, Json)>,
-    settings: Option<(Option<(SystemTime, u64)>, Arc<Settings>)>,
+    settings: Option<(Stamp, Arc<Settings>)>,
     /// A node's status, when it was read, and whether it was running.
     pub status: Option<(Instant, Json)>,
     /// What the picture of the network was made of, and the picture.
-    network: Option<(Option<(SystemTime, u64)>, Json)>,
+    network: Option<(Stamp, Json)>,
 }
 
 /// A run file that was read, or why it could not be.
@@ -65,7 +65,8 @@ impl Source {
     /// How things stand, with the rows from `from` on for a reader who has those of `epoch`.
     pub fn state(&self, epoch: u64, from: u64) -> Json {
         let mut kept = self.kept();
-        let young = kept.state.as_ref().filter(|(at, _)| at.elapsed() < YOUNG).map(|(_, state)| state.clone());
+        let young =
+            kept.state.as_ref().filter(|(at, _)| at.elapsed() < YOUNG).map(|(_, state)| state.clone());
         let mut state = match young {
             Some(state) => state,
             None => {
@@ -143,7 +144,8 @@ impl Source {
         problems.extend(document.err().cloned());
         let (state, message) = self.standing(&live, &summary);
         let tail = &kept.tail;
-        let first = |options: [&Json; 2]| options.into_iter().find(|v| !v.is_null()).cloned().unwrap_or_default();
+        let first =
+            |options: [&Json; 2]| options.into_iter().find(|v| !v.is_null()).cloned().unwrap_or_default();
         let round = live["round"].as_f64().unwrap_or(0.0).max(tail.last("round").unwrap_or(0.0));
         let rate = live["rounds_per_second"].as_f64();
         // Of all rounds so far: a row has the totals.
@@ -204,7 +206,9 @@ fn what(folder: &Path) -> What {
         What::Results
     } else if has("run.toml") || has("metrics.csv") || has(LIVE) {
         What::Run
-    } else if has(".prdo-lock") || std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none()) {
+    } else if has(".prdo-lock")
+        || std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
+    {
         What::Nothing
     } else {
         What::Foreign
@@ -227,7 +231,8 @@ fn results(folder: &Path) -> Json {
     let comparison = object(&folder.join("comparison.json"), &mut problems);
     let title = comparison["title"].as_str().unwrap_or("An experiment's results").to_string();
     let state = if Directory::user(folder).is_some() { "running" } else { "finished" };
-    let message = "A comparison or an experiment has no curves of its own to follow: its report has them all.";
+    let message =
+        "A comparison or an experiment has no curves of its own to follow: its report has them all.";
     json!({ "kind": "results", "state": state, "title": title, "message": message, "problems": problems })
 }
 

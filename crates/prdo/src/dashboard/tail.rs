@@ -60,7 +60,9 @@ impl Tail {
     fn is_same(&self, file: &mut std::fs::File) -> bool {
         let mut before = vec![0; self.anchor.len()];
         let start = self.offset.saturating_sub(self.anchor.len() as u64);
-        file.seek(SeekFrom::Start(start)).is_ok() && file.read_exact(&mut before).is_ok() && before == self.anchor
+        file.seek(SeekFrom::Start(start)).is_ok()
+            && file.read_exact(&mut before).is_ok()
+            && before == self.anchor
     }
 
     fn restart(&mut self) {
@@ -103,7 +105,8 @@ impl Tail {
 
     /// Why no more is read, in words.
     pub fn problem(&self, name: &str) -> Option<String> {
-        self.damaged.then(|| format!("{name} is damaged after its row {}: what comes later is not shown", self.count))
+        self.damaged
+            .then(|| format!("{name} is damaged after its row {}: what comes later is not shown", self.count))
     }
 
     /// A value of the last row.

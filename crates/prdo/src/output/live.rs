@@ -76,7 +76,10 @@ impl Live {
             epsilon: None,
             disagreement: Vec::new(),
         };
-        live.add(Level::Info, if round > 0 { format!("going on after round {round}") } else { "started".into() });
+        live.add(
+            Level::Info,
+            if round > 0 { format!("going on after round {round}") } else { "started".into() },
+        );
         live.write("running", None);
         // The first look at the nodes' models has not been timed yet: this is what it may take.
         let numbers = live.course.numbers.saturating_mul(PER_NUMBER);
@@ -181,7 +184,14 @@ mod tests {
     use super::*;
 
     fn course(from: u32) -> Course {
-        Course { rounds: 10, from, budget: Some((2.0, 1e-5)), numbers: 8, before: Duration::ZERO, again: "x".into() }
+        Course {
+            rounds: 10,
+            from,
+            budget: Some((2.0, 1e-5)),
+            numbers: 8,
+            before: Duration::ZERO,
+            again: "x".into(),
+        }
     }
 
     fn read(folder: &Path) -> Json {
@@ -192,7 +202,10 @@ mod tests {
     fn a_run_says_how_it_stands_and_keeps_the_log_when_it_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let mut live = Live::begin(folder.path(), course(0));
-        assert_eq!((&read(folder.path())["state"], &read(folder.path())["round"]), (&json!("running"), &json!(0)));
+        assert_eq!(
+            (&read(folder.path())["state"], &read(folder.path())["round"]),
+            (&json!("running"), &json!(0))
+        );
         for k in 0..2 * LINES {
             live.add(Level::Warning, format!("line {k}"));
         }

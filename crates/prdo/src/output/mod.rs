@@ -11,7 +11,7 @@ mod model;
 mod network;
 
 pub use folder::{Folder, FolderError, write_atomically, write_privately};
-pub use live::{LIVE, Live, Course};
+pub use live::{Course, LIVE, Live};
 pub use metrics::{MetricsFile, format_moments, format_row, header, moments_header, parse_rows};
 pub use model::{read_models, write_model, write_models};
 pub use network::{NetworkFileError, read_network, write_network};

@@ -79,7 +79,11 @@ impl Figures {
         }
         lines.extend(Some(line).filter(|line| !line.is_empty()));
         if let Some(Spent { epsilon, budget, delta }) = self.spent {
-            let full = paint(color, if epsilon > 0.9 * budget { "33" } else { "34" }, &bar(epsilon / budget, CELLS, "█", "▌", "░"));
+            let full = paint(
+                color,
+                if epsilon > 0.9 * budget { "33" } else { "34" },
+                &bar(epsilon / budget, CELLS, "█", "▌", "░"),
+            );
             let pad = " ".repeat(NAME - 1);
             lines.push(format!("ε{pad}{full} {epsilon:.3} of {budget:.3} at δ = {delta:e}"));
         }

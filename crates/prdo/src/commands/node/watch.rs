@@ -322,7 +322,10 @@ impl Watcher {
     fn keep_row(&mut self, over: bool) {
         let n = &self.now;
         let step = (self.fixed.rounds / 1000).max(1);
-        if self.kept_round.is_some_and(|kept| n.round < kept.saturating_add(step) && !(over && n.round > kept)) {
+        if self
+            .kept_round
+            .is_some_and(|kept| n.round < kept.saturating_add(step) && !(over && n.round > kept))
+        {
             return;
         }
         let accuracy = n.accuracy.map_or(String::new(), |a| a.to_string());
