@@ -146,7 +146,7 @@ def a_run_that_fails(world, page, pictures):
     page.goto(world.url("run"))
     state(page, "failed", 40)
     assert "not finite" in page.text("notes") and points(page) > 1
-    assert "not private" in page.text("epsilon")
+    assert "not private" in page.text("epsilon") and page.text("metric") == "not finite"
     page.picture(pictures("failed"))
     assert child.wait(20) == 1 and "not finite" in world.told("run")
     page.goto(world.watch("out"))
@@ -187,6 +187,7 @@ def damaged_folders(world, page, pictures):
     page.wait("document.getElementById('notes').textContent.includes('metrics.csv is damaged after its row 1')")
     notes = page.text("notes")
     assert "live.json is damaged" in notes and "run.toml cannot be read" in notes
+    assert page.text("epsilon") == "ε not known", page.text("epsilon")
     page.picture(pictures("damaged"))
 
 

@@ -151,6 +151,8 @@ impl Source {
         // Of all rounds so far: a row has the totals.
         let each = |column| Some(tail.last(column)? / tail.last("round").filter(|r| *r > 0.0)?);
         let private = document.ok().and_then(|d| d.float("resolved.epsilon"));
+        // Without either file nobody knows whether it is private.
+        let is_private = document.ok().map(|_| private.is_some());
         json!({
             "kind": "run",
             "state": state,
@@ -164,7 +166,7 @@ impl Source {
             "seconds_left": live["seconds_left"].as_f64().filter(|_| state == "running"),
             "gradients_per_second": rate.zip(each("gradient_evaluations")).map(|(rate, each)| rate * each),
             "bytes_per_second": rate.zip(each("bytes_sent")).map(|(rate, each)| rate * each),
-            "private": first([&live["private"], &json!(private.is_some())]),
+            "private": first([&live["private"], &json!(is_private)]),
             "simulation": true,
             "epsilon_spent": first([&live["epsilon_spent"], &json!(tail.last("epsilon_spent"))]),
             "epsilon": first([&live["epsilon"], &json!(private)]),
