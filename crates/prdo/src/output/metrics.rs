@@ -52,7 +52,7 @@ pub fn parse_rows(text: &str) -> Vec<Row> {
     lines.map_while(parse_row).collect()
 }
 
-pub(crate) fn parse_row(line: &str) -> Option<Row> {
+fn parse_row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split(',').collect();
     let [
         round,
