@@ -7,7 +7,7 @@
 const prdoNetwork = (() => {
   // The same steps as plot/color.rs, dark to light.
   const RAMP = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
-  const LABELLED = 40, FEW = 300, WORST = 8, BINS = 24;
+  const LABELLED = 40, FEW = 300, ALL = 12, WORST = 8, BINS = 24;
 
   const make = (tag, name, parent, text) => {
     const node = document.createElement(tag);
@@ -74,7 +74,7 @@ const prdoNetwork = (() => {
       if (!picture || !picture.x) return;
       const size = Math.max(200, box.clientWidth || 400), dense = window.devicePixelRatio || 1;
       // A path lies on one line: it needs no square.
-      const flat = picture.y.every((y) => y === picture.y[0]) && picture.nodes > 1;
+      const flat = picture.y.every((y) => y === picture.y[0]);
       const height = flat ? 90 : size;
       canvas.width = size * dense; canvas.height = height * dense; canvas.style.height = `${height}px`;
       const g = canvas.getContext("2d");
@@ -108,7 +108,7 @@ const prdoNetwork = (() => {
       const part = Number.isFinite(value) ? scale.part(value) : 0, far = Math.hypot(x - middle, y - middle) || 1;
       const end = 1 + (4 + 24 * part) / far;
       g.strokeStyle = shade(part);
-      g.lineWidth = Math.max(1, 2 * Math.PI * far / picture.nodes);
+      g.lineWidth = Math.max(1.4, 2.4 * Math.PI * far / picture.nodes);
       g.beginPath();
       g.moveTo(x, y);
       g.lineTo(middle + (x - middle) * end, middle + (y - middle) * end);
@@ -169,16 +169,20 @@ const prdoNetwork = (() => {
       if (state.neighbours.length > 0) return drawNeighbours();
       const sound = state.values.map((v, k) => [v, k]).filter(([v]) => Number.isFinite(v));
       if (sound.length === 0) {
-        make("p", "soft", table, picture && picture.nodes === 1 ? "One node has nobody to disagree with." : "How far each node's model is from the average is not known (yet).");
+        make("p", "soft", table, "How far each node's model is from the average is not known (yet).");
+        return;
+      }
+      if (picture && picture.nodes === 1) {
+        make("p", "soft", table, "One node has nobody to disagree with.");
         return;
       }
       sound.sort((a, b) => b[0] - a[0]);
       const scroll = make("div", "scroll", table), t = make("table", "", scroll);
-      make("caption", "", t, sound.length > WORST ? `The ${WORST} of ${sound.length} nodes that differ most from the average model` : "Distance of each node's model from the average");
+      make("caption", "", t, sound.length > ALL ? `The ${WORST} of ${sound.length} nodes that differ most from the average model` : "Distance of each node's model from the average");
       const head = make("tr", "", t);
       ["node", "‖xᵢ − x̄‖²", "of the mean"].forEach((text) => make("th", "", head, text));
       const mean = sound.reduce((sum, [v]) => sum + v, 0) / sound.length;
-      for (const [value, k] of sound.slice(0, WORST)) {
+      for (const [value, k] of sound.slice(0, sound.length > ALL ? WORST : ALL)) {
         const row = make("tr", "", t);
         [nameOf(k), number(value), mean > 0 ? `${(value / mean).toFixed(2)} ×` : "–"].forEach((text) => make("td", "", row, text));
       }
@@ -237,7 +241,7 @@ const prdoNetwork = (() => {
         box.hidden = !drawable;
         const sample = drawable && picture.every > 1 ? `; every ${picture.every}th link is drawn` : "";
         const lambda = drawable && Number.isFinite(picture.lambda) ? `, λ = ${picture.lambda.toFixed(6)}` : "";
-        caption.textContent = problem || (drawable ? `${picture.kind ? `${picture.kind}: ` : ""}${picture.nodes} ${(picture.names || []).length ? "members" : "nodes"}, ${picture.edges} links${lambda}${sample}` : "");
+        caption.textContent = problem || (drawable ? `${picture.kind ? `${picture.kind}: ` : ""}${picture.nodes} ${(picture.names || []).length ? "member" : "node"}${picture.nodes === 1 ? "" : "s"}, ${picture.edges} link${picture.edges === 1 ? "" : "s"}${lambda}${sample}` : "");
         draw();
         drawTable();
       },

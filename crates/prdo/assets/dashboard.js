@@ -132,14 +132,16 @@
       text("budget", `at δ = ${isNumber(s.delta) ? s.delta.toExponential().replace("e+", "e") : "?"}${s.kind === "node" ? ", all runs of these records" : ", for every record"}`);
       meter("epsilon-meter", s.epsilon > 0 ? spent / s.epsilon : null, s.kind === "node");
     } else {
-      text("epsilon", s.private ? "ε not known yet" : "not private");
-      text("budget", s.private ? "" : "ε = ∞: nothing is protected");
+      text("epsilon", s.private === false ? "not private" : "ε not known");
+      text("budget", s.private === false ? "ε = ∞: nothing is protected" : "");
       meter("epsilon-meter", null);
     }
     const last = rows.last || {}, accuracy = isNumber(last.test_accuracy) ? last.test_accuracy : s.test_accuracy;
     const norm = isNumber(last.grad_norm) ? `‖∇f‖ ${few(last.grad_norm)}` : "", loss = isNumber(last.loss) ? `loss ${few(last.loss)}` : "";
-    text("metric-name", isNumber(accuracy) ? "test accuracy" : norm ? "gradient norm" : "measured");
-    text("metric", isNumber(accuracy) ? `${(100 * accuracy).toFixed(2)} %` : norm || "–");
+    // A row without a norm is one whose numbers have ended.
+    const ended = isNumber(last.round) && last.grad_norm === null ? "not finite" : "–";
+    text("metric-name", isNumber(accuracy) ? "test accuracy" : norm || ended !== "–" ? "gradient norm" : "measured");
+    text("metric", isNumber(accuracy) ? `${(100 * accuracy).toFixed(2)} %` : norm || ended);
     const of = isNumber(last.round) ? `at round ${whole(last.round)}` : "nothing yet";
     text("metric-more", [isNumber(accuracy) ? norm : "", loss, of].filter(Boolean).join(", "));
     text("rate", isNumber(s.rounds_per_second) ? `${s.rounds_per_second < 10 ? s.rounds_per_second.toFixed(2) : whole(s.rounds_per_second)} rounds/s` : "–");
@@ -152,7 +154,7 @@
 
   function drawCurves(s, run) {
     const all = columns(), panels = s.kind === "node" ? NODE_PANELS : RUN_PANELS;
-    const known = panels.filter((panel) => (all[panel.key] || []).some(isNumber));
+    const known = panels.filter((panel) => (all[panel.key] || []).some((v) => isNumber(v) && (v > 0 || !panel.log)));
     const axes = AXES.filter((axis) => (all[axis.key] || []).some(isNumber));
     show("curves-part", run);
     if (!run) return;

@@ -50,11 +50,21 @@ fn state(url: &str) -> Json {
     serde_json::from_str(body(&get(url, "state.json?epoch=0&from=0"))).unwrap()
 }
 
+/// A process that does not outlive its test.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A process that serves a page, and where.
-fn serving(desk: &Desk, arguments: &str) -> (Child, String) {
+fn serving(desk: &Desk, arguments: &str) -> (Serving, String) {
     let mut command = desk.command(arguments);
     let file = std::fs::File::create(desk.path("serving.err")).unwrap();
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn().unwrap();
+    let child = Serving(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn().unwrap());
     let end = Instant::now() + Duration::from_secs(20);
     loop {
         let told = desk.read("serving.err");
@@ -173,16 +183,16 @@ fn runs_that_stopped_failed_or_were_killed_say_so() {
     desk.write("long.toml", &long);
     let (mut child, url) = serving(&desk, "run long.toml --out out --watch --json");
     let end = Instant::now() + Duration::from_secs(20);
-    while state(&url)["disagreement"].as_array().unwrap().len() != 4 {
+    while state(&url)["disagreement"].as_array().map_or(0, Vec::len) != 4 {
         assert!(Instant::now() < end, "no look at the nodes: {}", state(&url));
         std::thread::sleep(Duration::from_millis(50));
     }
     let live = state(&url);
-    assert_eq!((&live["state"], &live["process"]), (&json!("running"), &json!(child.id())));
+    assert_eq!((&live["state"], &live["process"]), (&json!("running"), &json!(child.0.id())));
     let watched = open(&desk.path("out"));
     assert_eq!(state(&watched.url())["state"], "running");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.0.kill().unwrap();
+    child.0.wait().unwrap();
     std::thread::sleep(Duration::from_millis(250));
     let dead = state(&watched.url());
     assert_eq!(dead["state"], "stopped");
@@ -236,12 +246,12 @@ fn watching_ends_with_ctrl_c_and_prints_the_address_for_programs() {
     let desk = Desk::new();
     let (mut child, url) = serving(&desk, "watch nothing --json");
     let mut out = [0; 1024];
-    let read = child.stdout.as_mut().unwrap().read(&mut out).unwrap();
+    let read = child.0.stdout.as_mut().unwrap().read(&mut out).unwrap();
     let printed: Json = serde_json::from_slice(&out[..read]).unwrap();
     assert_eq!(printed["url"], url.as_str());
     assert_eq!(state(&url)["kind"], "empty");
-    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    std::process::Command::new("kill").args(["-INT", &child.0.id().to_string()]).status().unwrap();
+    assert_eq!(child.0.wait().unwrap().code(), Some(0));
 }
 
 /// A run's folder, to be damaged.

@@ -39,8 +39,11 @@ pub fn object(path: &Path, problems: &mut Vec<String>) -> Json {
     }
 }
 
-/// What tells a changed file from the one that was read: when it was written, and how long it is.
-pub fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// What tells a changed file from the one that was read: when it was written, and how long it is; `None` is no file.
+pub type Stamp = Option<(SystemTime, u64)>;
+
+/// A file's stamp.
+pub fn stamp(path: &Path) -> Stamp {
     let facts = path.metadata().ok()?;
     Some((facts.modified().ok()?, facts.len()))
 }

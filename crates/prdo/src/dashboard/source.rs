@@ -2,7 +2,7 @@
 
 use super::member;
 use super::network;
-use super::reading::{object, stamp, text};
+use super::reading::{Stamp, object, stamp, text};
 use super::tail::Tail;
 use crate::config::Document;
 use crate::node::journal::utc;
@@ -31,11 +31,11 @@ pub(super) struct Kept {
     pub tail: Tail,
     /// Everything else, and when it was put together.
     state: Option<(Instant, Json)>,
-    settings: Option<(Option<(SystemTime, u64)>, Arc<Settings>)>,
+    settings: Option<(Stamp, Arc<Settings>)>,
     /// A node's status, when it was read, and whether it was running.
     pub status: Option<(Instant, Json)>,
     /// What the picture of the network was made of, and the picture.
-    network: Option<(Option<(SystemTime, u64)>, Json)>,
+    network: Option<(Stamp, Json)>,
 }
 
 /// A run file that was read, or why it could not be.
@@ -151,6 +151,8 @@ impl Source {
         // Of all rounds so far: a row has the totals.
         let each = |column| Some(tail.last(column)? / tail.last("round").filter(|r| *r > 0.0)?);
         let private = document.ok().and_then(|d| d.float("resolved.epsilon"));
+        // Without either file nobody knows whether it is private.
+        let is_private = document.ok().map(|_| private.is_some());
         json!({
             "kind": "run",
             "state": state,
@@ -164,7 +166,7 @@ impl Source {
             "seconds_left": live["seconds_left"].as_f64().filter(|_| state == "running"),
             "gradients_per_second": rate.zip(each("gradient_evaluations")).map(|(rate, each)| rate * each),
             "bytes_per_second": rate.zip(each("bytes_sent")).map(|(rate, each)| rate * each),
-            "private": first([&live["private"], &json!(private.is_some())]),
+            "private": first([&live["private"], &json!(is_private)]),
             "simulation": true,
             "epsilon_spent": first([&live["epsilon_spent"], &json!(tail.last("epsilon_spent"))]),
             "epsilon": first([&live["epsilon"], &json!(private)]),

@@ -76,7 +76,7 @@ pub fn salvage_rows(text: &str) -> (Vec<Row>, Vec<(usize, String)>) {
     (rows, wrong)
 }
 
-pub(crate) fn parse_row(line: &str) -> Option<Row> {
+fn parse_row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split(',').collect();
     let [
         round,

@@ -166,7 +166,7 @@ mod tests {
         assert!(plain.iter().all(|line| !line.contains('\x1b')));
         assert!(plain.iter().any(|line| line.ends_with("1.000 of 2.000 at δ = 1e-5")), "{plain:?}");
         assert_eq!(figures.lines(60, false).len(), 2);
-        assert_eq!(figures.short().unwrap(), "accuracy 90.0 %  ε 1.00 of 2.00");
+        assert_eq!(figures.short().as_deref(), Some("accuracy 90.0 %  ε 1.00 of 2.00"));
         assert_eq!(Figures::default().short(), None);
     }
 }

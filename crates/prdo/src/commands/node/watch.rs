@@ -86,6 +86,8 @@ pub struct Watcher {
     /// `progress.csv`, and the round of its last row.
     history: Option<File>,
     kept_round: Option<u32>,
+    /// Whether accuracy was measured since.
+    measured: bool,
     pub progress: Progress,
     sheet: Arc<Mutex<Sheet>>,
     measure: Option<Measure>,
@@ -124,6 +126,7 @@ impl Watcher {
             log,
             history: history(folder),
             kept_round: (rounds_done > 0).then_some(rounds_done),
+            measured: false,
             progress,
             sheet,
             measure,
@@ -209,6 +212,7 @@ impl Watcher {
     fn measure(&mut self, session: &Session) {
         if let Some(measure) = &self.measure {
             self.now.accuracy = measure(session.machine().model());
+            self.measured = true;
         }
     }
 
@@ -328,10 +332,10 @@ impl Watcher {
         {
             return;
         }
-        let accuracy = n.accuracy.map_or(String::new(), |a| a.to_string());
+        let accuracy = n.accuracy.filter(|_| self.measured).map_or(String::new(), |a| a.to_string());
         let row = format!("{},{},{accuracy},{}", n.round, n.spent, n.rate);
         if self.history.as_mut().is_some_and(|file| file.write_all(format!("{row}\n").as_bytes()).is_ok()) {
-            self.kept_round = Some(self.now.round);
+            (self.kept_round, self.measured) = (Some(self.now.round), false);
         }
     }
 
