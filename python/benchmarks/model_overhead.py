@@ -11,7 +11,7 @@ import time
 import numpy as np
 import prdo
 
-NODES, RECORDS, FEATURES, ROUNDS = 4, 4096, 100, 20
+NODES, RECORDS, FEATURES, ROUNDS = 4, 4096, 100, 4
 
 
 def logistic(x: np.ndarray, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -32,7 +32,9 @@ model
 from sklearn.datasets import load_digits
 
 images, labels = load_digits(return_X_y=True)
-images = np.kron(images.reshape(-1, 1, 8, 8)[:600] * 15, np.ones((1, 3, 4, 4))).astype(np.uint8)
+images = np.kron(images.reshape(-1, 1, 8, 8)[:600] * 14, np.ones((1, 3, 4, 4)))
+# A little noise: max pooling of flat areas has ties, which rounding then decides, differently in different company.
+images = (images + np.random.default_rng(0).integers(0, 30, images.shape)).astype(np.uint8)
 labels = labels[:600]
 images.shape, prdo.check_model(model, images, labels)
 

@@ -21,3 +21,8 @@ def table(rows: Iterable[tuple[str, object]], title: str = "", note: str = "") -
 def figure(value: float | None) -> str:
     """A number as people read it; ∞ for none."""
     return "∞" if value is None else f"{value:.6g}"
+
+
+def picture(svg: str) -> str:
+    """A picture on white: its text is black, and notebooks may be dark."""
+    return f"<div style='background:#fff;display:inline-block'>{svg}</div>"

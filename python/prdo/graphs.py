@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _prdo
-from ._html import table
+from ._html import picture, table
 from ._settings import settings
 
 __all__ = ["Graph", "graph"]
@@ -43,7 +43,7 @@ class Graph:
             ("spectral gap", f"{self.spectral_gap:.6g}"),
             ("weights", self.weights),
         ]
-        return table(rows) + self.svg
+        return table(rows) + picture(self.svg)
 
 
 def graph(kind: str, nodes: int | None = None, **options: Any) -> Graph:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _prdo
+from ._html import picture
 from ._records import array
 from .errors import out_of_range
 
@@ -26,7 +27,7 @@ class Picture:
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def _repr_html_(self) -> str:
-        return self.svg
+        return picture(self.svg)
 
 
 def plot(

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _prdo
-from ._html import figure, table
+from ._html import figure, picture, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,7 +141,7 @@ class Curve:
         return self.svg
 
     def _repr_html_(self) -> str:
-        return self.svg
+        return picture(self.svg)
 
 
 def epsilon(

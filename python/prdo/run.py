@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _prdo
-from ._html import figure, table
+from ._html import figure, picture, table
 from ._progress import Progress
 from ._records import arrays, is_table
 from ._settings import settings
@@ -269,7 +269,7 @@ class Result:
                 f"Every record: ε = {self.epsilon:.4g} at δ = {self.delta:g} for the whole transcript. Seeded simulation: "
                 "not private against anyone who knows the seed; the figures here were computed without noise."
             )
-        return table(rows, note=note) + self._trained.figure()
+        return table(rows, note=note) + picture(self._trained.figure())
 
 
 def compare(runs: Mapping[str, Run] | Iterable[Run], *, progress: bool = True) -> Any:

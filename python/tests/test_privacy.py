@@ -56,7 +56,7 @@ def test_curves_are_arrays_frames_and_pictures(command):
     assert list(curve.columns["epsilon"]) == [point["epsilon"] for point in said["points"]]
     assert list(curve.frame().columns)[:3] == ["rounds", "epsilon_lower", "epsilon"]
     assert (np.diff(curve.columns["epsilon"]) > 0).all()
-    assert curve.plot().startswith("<svg") and curve._repr_html_() == curve.svg
+    assert curve.plot().startswith("<svg") and curve.svg in curve._repr_html_()
 
 
 @pytest.mark.parametrize(
