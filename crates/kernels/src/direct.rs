@@ -110,7 +110,8 @@ fn gathered<S: Simd, const FUSED: bool>(
                         let a = a.as_ptr().add(*step);
                         for (sum, at) in sums.iter_mut().zip(at) {
                             let x = S::splat(*a.add(at));
-                            *sum = if FUSED { S::fma(x, column, *sum) } else { S::add(*sum, S::mul(x, column)) };
+                            *sum =
+                                if FUSED { S::fma(x, column, *sum) } else { S::add(*sum, S::mul(x, column)) };
                         }
                     }
                     for (r, sum) in sums.into_iter().enumerate() {

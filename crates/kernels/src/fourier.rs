@@ -108,11 +108,8 @@ unsafe fn line<S: Simd>(t: &Transform, re: *mut f32, im: *mut f32, step: usize, 
     unsafe {
         let part = t.length * LANES;
         let place = Line { re, im, step };
-        let halves = [0, 2].map(|h| Line {
-            re: scratch.add(h * part),
-            im: scratch.add((h + 1) * part),
-            step: LANES,
-        });
+        let halves =
+            [0, 2].map(|h| Line { re: scratch.add(h * part), im: scratch.add((h + 1) * part), step: LANES });
         let (mut from, mut stride) = (place, 1);
         for (number, radix) in t.radices.iter().enumerate() {
             let last = number + 1 == t.radices.len();
@@ -267,7 +264,10 @@ impl Filter {
     pub fn new(spectrum: usize, results: &[Vec<(u32, f32)>]) -> Self {
         let (mut starts, mut terms) = (vec![0], Vec::new());
         for result in results {
-            assert!(result.iter().all(|(at, _)| (*at as usize) < spectrum), "a frequency outside the spectrum");
+            assert!(
+                result.iter().all(|(at, _)| (*at as usize) < spectrum),
+                "a frequency outside the spectrum"
+            );
             terms.extend_from_slice(result);
             starts.push(terms.len() as u32);
         }

@@ -224,7 +224,10 @@ leveled!(
 
 /// How many lines of `width` there are in `len` values.
 fn count(len: usize, width: usize) -> usize {
-    assert!(width > 0 && width.is_multiple_of(STEP) && len.is_multiple_of(width), "{len} values in lines of {width}");
+    assert!(
+        width > 0 && width.is_multiple_of(STEP) && len.is_multiple_of(width),
+        "{len} values in lines of {width}"
+    );
     len / width
 }
 

@@ -172,7 +172,8 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
             squares if squares.is_finite() && squares > 1e-280 => Some(squares.sqrt()),
             _ => clip::norm(&self.lines[which * width..(which + 1) * width]),
         };
-        let norm_of = |s: &[f64]| input.zip(clip::norm(s)).map(|(a, s)| a * s).filter(|norm| norm.is_finite());
+        let norm_of =
+            |s: &[f64]| input.zip(clip::norm(s)).map(|(a, s)| a * s).filter(|norm| norm.is_finite());
         let Some(norm) = norm_of(slopes) else { return false };
         let bound = self.clip.gradient();
         let steps = 1.0 / self.grid.spacing();

@@ -104,7 +104,8 @@ fn moved() -> Released<Exposed> {
     let rules = OpenRules { batches: Batches::new(1, 1), sampling: Sampling::Full, clip: None };
     let shard = Shard::seal(records).unwrap();
     let mut gate =
-        Gate::exposed(0, Arc::new(Puppet { fast: false }), shard, Arc::new(Secret::from_seed(3)), rules).unwrap();
+        Gate::exposed(0, Arc::new(Puppet { fast: false }), shard, Arc::new(Secret::from_seed(3)), rules)
+            .unwrap();
     gate.answer(0, &Query::gradient(&zero::<Exposed>())).unwrap().released
 }
 

@@ -30,6 +30,45 @@ pub enum FeatureError {
         /// The features that were asked for.
         name: String,
     },
+    /// A column that the map knows nothing about.
+    #[error(
+        "there is no range for column \"{column}\": give it one (features.low and features.high), or name it as a \
+         category; ranges are not taken from the records, which are private"
+    )]
+    NoRange {
+        /// The column.
+        column: String,
+    },
+    /// A range that is none.
+    #[error(
+        "the range of column \"{column}\" is {low} to {high}: its ends must be finite numbers, the first below the second"
+    )]
+    Range {
+        /// The column.
+        column: String,
+        /// Its lower end.
+        low: f64,
+        /// Its upper end.
+        high: f64,
+    },
+    /// Columns in another order.
+    #[error("column {place} is \"{found}\", but the feature map expects \"{expected}\" there")]
+    Column {
+        /// Which, from 1.
+        place: usize,
+        /// What the map expects.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
+    /// Another number of columns.
+    #[error("the feature map reads {expected} columns, but these records have {found}")]
+    Width {
+        /// What the map reads.
+        expected: usize,
+        /// What there is.
+        found: usize,
+    },
     /// Two peers' maps differ.
     #[error("the feature maps differ: {own} here, {other} there")]
     Mismatch {
@@ -37,6 +76,14 @@ pub enum FeatureError {
         own: String,
         /// The hash of the other.
         other: String,
+    },
+    /// The features' file cannot be written.
+    #[error("cannot keep features in {file}: {error}")]
+    Cache {
+        /// The file.
+        file: String,
+        /// What the operating system said.
+        error: String,
     },
     /// More than fits in memory.
     #[error("{records} records of {features} features need more than {limit} bytes")]

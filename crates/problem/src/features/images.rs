@@ -23,7 +23,8 @@ pub struct Settings {
     pub offset: f64,
     /// What is added to the correlations of channels before they are undone: 1 is as much as each channel's own.
     pub ridge: f64,
-    /// Whether an image and its mirror get the same features, which halves their number. Not for letters and digits.
+    /// Whether an image and its mirror get the same features (to a thousandth), which halves their number. Not for letters
+    /// and digits.
     pub mirror: bool,
     /// How many dead-leaves images the statistics come from.
     pub leaves: usize,
@@ -54,7 +55,10 @@ impl Settings {
         number("ridge", self.ridge, 1e-6, 1e6)?;
         number("leaves", self.leaves as f64, 100.0, 100_000.0)?;
         let side = shape.height.min(shape.width);
-        if side >> self.scales == 0 || shape.height.max(shape.width) > 1024 || ![1, 3].contains(&shape.channels) {
+        if side >> self.scales == 0
+            || shape.height.max(shape.width) > 1024
+            || ![1, 3].contains(&shape.channels)
+        {
             let allowed = format!("1 or 3 colours and sides from {} to 1024 pixels", 1 << self.scales);
             return Err(FeatureError::setting("image", shape, allowed));
         }
@@ -124,9 +128,8 @@ impl FeatureMap {
         };
         let leaves = patches::leaves(settings.leaves, shape.channels, size);
         let leaves: Vec<Vec<f32>> = leaves.into_iter().map(|image| opponent(&image, shape)).collect();
-        map.patches = settings.patches.map(|patches| {
-            (Patches::new(patches, shape.channels, size, &leaves), none)
-        });
+        map.patches =
+            settings.patches.map(|patches| (Patches::new(patches, shape.channels, size, &leaves), none));
         map.learn(&leaves);
         map.hash = map.digest();
         Ok(map)
@@ -140,8 +143,10 @@ impl FeatureMap {
             let images: Vec<&[f32]> = images.iter().map(Vec::as_slice).collect();
             (self.scattered_rows(worker, &images), self.patch_rows(worker, &images, true))
         };
-        let found: Vec<(Vec<f32>, Vec<f32>)> =
-            leaves.par_chunks(LANES).map_init(|| self.worker(), |worker, images| rows(worker, images)).collect();
+        let found: Vec<(Vec<f32>, Vec<f32>)> = leaves
+            .par_chunks(LANES)
+            .map_init(|| self.worker(), |worker, images| rows(worker, images))
+            .collect();
         for (scattered, patches) in &found {
             moments.add(scattered);
             if let Some(moments) = &mut of_patches {
@@ -301,11 +306,22 @@ impl FeatureMap {
             let scattered = &mut worker.scattered;
             self.scattering.scatter(&worker.planes, &mut worker.work, scattered);
             // The mean can be negative; the rest are means of moduli.
-            fourier::logarithm(self.level, &mut scattered[down * across * LANES..], self.settings.offset as f32);
+            fourier::logarithm(
+                self.level,
+                &mut scattered[down * across * LANES..],
+                self.settings.offset as f32,
+            );
             let pooled = &mut worker.pooled[colour * one * grid * grid * LANES..];
             let channels = scattered.chunks_exact(down * across * LANES);
             for (from, to) in channels.zip(pooled.chunks_exact_mut(grid * grid * LANES)) {
-                fourier::resample(self.level, &self.pooling[0], &self.pooling[1], from, &mut worker.scratch, to);
+                fourier::resample(
+                    self.level,
+                    &self.pooling[0],
+                    &self.pooling[1],
+                    from,
+                    &mut worker.scratch,
+                    to,
+                );
             }
         }
         self.folded(&worker.pooled, images.len())
@@ -325,7 +341,11 @@ impl FeatureMap {
                     let share = if other == j { 0.5 } else { std::f32::consts::FRAC_1_SQRT_2 };
                     rows.extend(self.mirrored.iter().enumerate().map(|(c, mirror)| {
                         let own = pooled[at(c, i, j) + lane];
-                        if self.settings.mirror { (own + pooled[at(*mirror, i, other) + lane]) * share } else { own }
+                        if self.settings.mirror {
+                            (own + pooled[at(*mirror, i, other) + lane]) * share
+                        } else {
+                            own
+                        }
                     }));
                 }
             }
@@ -378,7 +398,12 @@ fn whitened(level: Level, map: &Whitening, rows: &[f32], channels: usize, memory
         record.iter_mut().zip(row.iter().zip(&map.mean)).for_each(|(to, (v, mean))| *to = v - mean);
     }
     dense::backward(level, &map.weights, map.width, memory, Records { stride, count }, 0, channels);
-    memory.chunks_exact(stride).take(count).flat_map(|record| &record[channels..2 * channels]).copied().collect()
+    memory
+        .chunks_exact(stride)
+        .take(count)
+        .flat_map(|record| &record[channels..2 * channels])
+        .copied()
+        .collect()
 }
 
 /// Makes a vector one of norm 1; zeros stay zeros.

@@ -12,14 +12,18 @@
 //! with fused multiply-add (all of the last ten years), and agree to about 1e-5 of their norm elsewhere: no privacy
 //! depends on it, because a node clips whatever its own features are.
 
+mod cache;
 mod dead_leaves;
 mod error;
 mod images;
 mod patches;
 mod scattering;
 mod statistics;
+mod table;
 mod wavelets;
 
+pub use cache::Cache;
 pub use error::FeatureError;
 pub use images::{FeatureMap, Settings};
 pub use patches::PatchSettings;
+pub use table::{Column, TableMap, TableSettings, category_code};

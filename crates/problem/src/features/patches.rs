@@ -61,7 +61,12 @@ pub(crate) struct Patches {
 
 impl Patches {
     /// Filters from the patches of `images` (planes of this size, colours apart).
-    pub(crate) fn new(settings: PatchSettings, channels: usize, size: [usize; 2], images: &[Vec<f32>]) -> Self {
+    pub(crate) fn new(
+        settings: PatchSettings,
+        channels: usize,
+        size: [usize; 2],
+        images: &[Vec<f32>],
+    ) -> Self {
         let [height, width] = size;
         let side = 0..settings.size;
         let steps: Vec<usize> = (0..channels)
@@ -94,7 +99,14 @@ impl Patches {
 
     /// Adds, cell by cell, the mean responses of `image` to `out`. `apart` gives the same bits on every machine and is
     /// slower.
-    pub(crate) fn respond(&self, level: Level, image: &[f32], apart: bool, scratch: &mut Vec<f32>, out: &mut [f32]) {
+    pub(crate) fn respond(
+        &self,
+        level: Level,
+        image: &[f32],
+        apart: bool,
+        scratch: &mut Vec<f32>,
+        out: &mut [f32],
+    ) {
         let (width, filters) = (self.width, self.settings.filters);
         scratch.resize(self.places.len() * width, 0.0);
         let outs: Vec<usize> = (0..self.places.len()).map(|place| place * width).collect();
@@ -208,7 +220,8 @@ fn clusters(lines: &[f64], width: usize, count: usize, stream: &mut Stream) -> V
         centres.extend_from_slice(line((uniform(stream) * total as f64) as usize));
     }
     for _ in 0..IMPROVEMENTS {
-        let nearest: Vec<usize> = lines.par_chunks(256 * width).flat_map_iter(|lines| best(&centres, lines, width)).collect();
+        let nearest: Vec<usize> =
+            lines.par_chunks(256 * width).flat_map_iter(|lines| best(&centres, lines, width)).collect();
         let mut sums = vec![0.0; centres.len()];
         for (r, k) in nearest.iter().enumerate() {
             sums[k * width..(k + 1) * width].iter_mut().zip(line(r)).for_each(|(s, v)| *s += v);

@@ -2,7 +2,7 @@
 //!
 //! S₀ = x∗φ, S₁ = |x∗ψ_λ|∗φ, S₂ = ||x∗ψ_λ|∗ψ_μ|∗φ with Morlet wavelets of J scales and L angles and μ of a larger scale
 //! than λ (Bruna and Mallat, 2013), on an image continued by reflection. The grid on which the averages are taken is
-//! centred, so that the scattering of a mirrored image is the mirror of its scattering.
+//! centred, so that the scattering of a mirrored image is the mirror of its scattering, but for aliasing: about a thousandth.
 //!
 //! Sums are never fused: the same image gives the same bits on every machine.
 
@@ -238,12 +238,47 @@ mod tests {
                     for j in 0..across {
                         let at = |c: usize, j: usize| ((c * down + i) * across + j) * LANES + 3;
                         let (a, b) = (found[at(c, j)], other[at(mirrored[c], across - 1 - j)]);
-                        assert!((a - b).abs() < 1e-5, "{c} {i} {j}: {a} {b}");
+                        // Thinned-out images are not sampled at mirrored places: a little aliasing is left.
+                        assert!((a - b).abs() < 5e-4, "{c} {i} {j}: {a} {b}");
                     }
                 }
             }
             let bits = |v: &[f32]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-            assert!(Level::available().into_iter().all(|level| bits(&scatter(&planes, level).1) == bits(&found)));
+            assert!(
+                Level::available().into_iter().all(|level| bits(&scatter(&planes, level).1) == bits(&found))
+            );
         }
+    }
+
+    /// The images of the fixture, in every lane.
+    fn pattern(size: Size) -> Vec<f32> {
+        let pixel = |i: usize, j: usize| (((i * 31 + j * 17 + 5) * (i + 2 * j + 1)) % 97) as f32 / 96.0;
+        let all = (0..size[0]).flat_map(|i| (0..size[1]).map(move |j| pixel(i, j)));
+        all.flat_map(|v| [v; LANES]).collect()
+    }
+
+    #[test]
+    fn coefficients_are_those_of_an_independent_implementation() {
+        let text = include_str!("../../tests/fixtures/scattering.txt");
+        let mut lines = text.lines().filter(|line| !line.starts_with('#')).peekable();
+        let mut cases = 0;
+        while let Some(case) = lines.next() {
+            let numbers: Vec<usize> = case.split(' ').skip(1).map(|n| n.parse().unwrap()).collect();
+            let size = [numbers[0], numbers[1]];
+            let plan = Scattering::new(size, numbers[2] as u32, numbers[3], Level::best());
+            let places = plan.places()[0] * plan.places()[1];
+            let mut out = vec![f32::NAN; plan.channels() * places * LANES];
+            plan.scatter(&pattern(size), &mut plan.workspace(), &mut out);
+            for (channel, found) in out.chunks_exact(places * LANES).enumerate() {
+                let expected = lines.next().unwrap().split(' ').map(|v| v.parse::<f32>().unwrap());
+                for (place, expected) in expected.enumerate() {
+                    for v in &found[place * LANES..(place + 1) * LANES] {
+                        assert!((v - expected).abs() < 1e-5, "{case}: {channel} {place}: {v} {expected}");
+                    }
+                }
+            }
+            cases += 1;
+        }
+        assert_eq!(cases, 3);
     }
 }

@@ -3,8 +3,8 @@
 //! The features of a record are changed by public constants only: no statistic of anybody's records is in them.
 //! Sums are in doubles, in one order, with the operations that give the same bits everywhere.
 
-use prdo_kernels::rank_one::{self, STEP};
 use prdo_kernels::Level;
+use prdo_kernels::rank_one::{self, STEP};
 
 /// Sums over rows of features, and over their products.
 #[derive(Clone, Debug)]
@@ -76,8 +76,7 @@ fn factorise(matrix: &mut [f64], n: usize) {
             let row_j = if i == j { &tail[..j] } else { &head[j * n..j * n + j] };
             let dot: f64 = tail[..j].iter().zip(row_j).map(|(a, b)| a * b).sum();
             let rest = matrix[i * n + j] - dot;
-            matrix[i * n + j] =
-                if i == j { rest.max(1e-9).sqrt() } else { rest / matrix[j * n + j] };
+            matrix[i * n + j] = if i == j { rest.max(1e-9).sqrt() } else { rest / matrix[j * n + j] };
         }
     }
 }
@@ -120,7 +119,8 @@ mod tests {
         let n = 5;
         let base = |r: usize, k: usize| (((r * 31 + k * 17) * 7919 % 1009) as f32 / 1009.0 - 0.5) * 3.0;
         let row = |r: usize| -> Vec<f32> {
-            let mut row: Vec<f32> = (0..n).map(|k| base(r, k) + 0.8 * base(r, (k + 1) % n) + k as f32).collect();
+            let mut row: Vec<f32> =
+                (0..n).map(|k| base(r, k) + 0.8 * base(r, (k + 1) % n) + k as f32).collect();
             row[4] = 2.5;
             row
         };

@@ -55,11 +55,7 @@ fn morlet(size: Size, scale: u32, angle: f64, angles: usize) -> Vec<f64> {
     let (along, across) = (WIDTH * dilation, WIDTH * dilation * angles as f64 / 4.0);
     let (c, s) = (libm::cos(angle), libm::sin(angle));
     let (along2, across2) = (along * along, across * across);
-    let a = [
-        c * c * along2 + s * s * across2,
-        c * s * (along2 - across2),
-        s * s * along2 + c * c * across2,
-    ];
+    let a = [c * c * along2 + s * s * across2, c * s * (along2 - across2), s * s * along2 + c * c * across2];
     let centre = [FREQUENCY / dilation * c, FREQUENCY / dilation * s];
     let excess = gaussian([0.0; 2], centre, a) / gaussian([0.0; 2], [0.0; 2], a);
     let mut values = Vec::with_capacity(size[0] * size[1]);
@@ -158,12 +154,22 @@ mod tests {
         let ones = |sums: &Sums, image: usize| {
             let lanes = prdo_kernels::LANES;
             let one = Sums::new(1, vec![vec![(0, 1.0)]]);
-            let (mut scratch, mut out) = (vec![0.0; sums.results() * lanes], vec![0.0; sums.results() * lanes]);
+            let (mut scratch, mut out) =
+                (vec![0.0; sums.results() * lanes], vec![0.0; sums.results() * lanes]);
             let image = vec![1.0; image * lanes];
-            prdo_kernels::fourier::resample(prdo_kernels::Level::best(), sums, &one, &image, &mut scratch, &mut out);
+            prdo_kernels::fourier::resample(
+                prdo_kernels::Level::best(),
+                sums,
+                &one,
+                &image,
+                &mut scratch,
+                &mut out,
+            );
             out
         };
-        for sums in [averages(32, 40, 2, 0), averages(28, 36, 2, 1), pooling(7, 4), pooling(8, 4), pooling(5, 5)] {
+        for sums in
+            [averages(32, 40, 2, 0), averages(28, 36, 2, 1), pooling(7, 4), pooling(8, 4), pooling(5, 5)]
+        {
             // One Gaussian sampled at a few places has a sum near 1, not 1.
             assert!(ones(&sums, sums.length()).iter().all(|v| (v - 1.0).abs() < 0.02));
         }

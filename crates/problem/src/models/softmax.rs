@@ -138,7 +138,9 @@ impl<F: Feature> Model for Softmax<F> {
 
     fn sum_losses(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> f64 {
         let mut losses = 0.0;
-        self.look(x, data, records, None, |record, scores| losses += self.cross_entropy(data, record, scores));
+        self.look(x, data, records, None, |record, scores| {
+            losses += self.cross_entropy(data, record, scores)
+        });
         losses + records.len() as f64 * self.ridge(x)
     }
 
