@@ -3,13 +3,14 @@
 use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
-use crate::progress::{say, tell};
-use prdo::config::{Built, Document, NetworkFacts, build, resolved};
+use crate::progress::{Progress, say, tell};
+use prdo::config::{Built, ConfigError, Document, NetworkFacts, build_showing, resolved};
 use prdo::output::{Folder, parse_rows, write_models, write_network};
 use prdo::report::{describe, measured_note};
 use prdo::simulator::{End, Row, train};
 use serde_json::{Value as Json, json};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -22,7 +23,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(seed) = args.seed {
         document.set(&format!("seed={seed}"))?;
     }
-    let mut built = build(&document)?;
+    let mut built = built_with_bar(&document)?;
     let name = document.text("name").unwrap_or_else(|| "run".into());
     let folder = match args.resume {
         false => Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?,
@@ -148,6 +149,20 @@ pub fn train_in(
     Ok(Trained { rows: watcher.rows, seconds: elapsed().as_secs_f64(), summary })
 }
 
+/// Builds the run, with a bar while features are extracted.
+fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
+    let bar: Mutex<Option<Progress>> = Mutex::new(None);
+    build_showing(document, &|done, total| {
+        let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        bar.get_or_insert_with(|| Progress::new(total as u64, "images")).at(done as u64, || "features".into());
+        if done == total
+            && let Some(bar) = bar.take()
+        {
+            bar.finish();
+        }
+    })
+}
+
 fn announce(built: &Built) {
     for warning in &built.warnings {
         tell(&format!("warning: {warning}"));
@@ -164,6 +179,9 @@ fn announce(built: &Built) {
         "{} nodes, {} links, λ = {:.6}; {} parameters; {} rounds; {privacy}",
         facts.nodes, facts.links, facts.spectrum.lambda, facts.parameters, built.prepared.schedule.rounds
     ));
+    if let Some(features) = &built.features {
+        tell(&prdo::report::features_note(&features.description, &features.hash));
+    }
     if let Some(NetworkFacts { spec, bytes, .. }) = &built.network {
         describe(spec, built.batch.1, *bytes).iter().for_each(|line| tell(line));
     }
@@ -237,6 +255,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "parameters": facts.parameters,
         "lambda": facts.spectrum.lambda,
         "data": built.data,
+        "features": built.features.as_ref().map(|f| json!({"description": f.description, "hash": f.hash})),
         "private": guarantee.is_some(),
         "simulation": true,
         "epsilon": guarantee.map(|g| g.epsilon),

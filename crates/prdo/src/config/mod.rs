@@ -6,6 +6,7 @@
 
 mod build;
 mod document;
+mod features;
 pub mod layers;
 mod model;
 mod network;
@@ -17,8 +18,9 @@ pub mod resolved;
 pub mod schema;
 mod terms;
 
-pub use build::{Built, NetworkFacts, Validation, build};
+pub use build::{Built, FeatureFacts, NetworkFacts, Validation, build, build_showing};
 pub use document::Document;
+pub use features::{Extracting, FeaturePlan, Map, Refused};
 pub use model::{BoxedModel, Form, PlannedModel, model_kind};
 pub use network::{Wiring, wiring};
 pub use outline::{Outline, outline};

@@ -59,6 +59,10 @@ pub(super) fn from_folder(folder: &Path) -> Result<String, String> {
             }
         }
     }
+    let features = &summary["features"];
+    if let (Some(what), Some(hash)) = (features["description"].as_str(), features["hash"].as_str()) {
+        page.paragraph(&super::features_note(what, hash));
+    }
     add_settings(&mut page, folder, &run_file);
     Ok(page.finish())
 }

@@ -21,6 +21,17 @@ pub struct Cache {
     folder: PathBuf,
 }
 
+/// Where features came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// They were on disk.
+    OnDisk,
+    /// They were extracted, and are on disk now.
+    Extracted,
+    /// They were extracted and could not be written, for this reason.
+    NotKept(String),
+}
+
 impl Cache {
     /// Features kept in `folder`, which is made when it is needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -40,29 +51,28 @@ impl Cache {
     }
 
     /// The features of `records` under the map with this hash and this many features: from disk, or else as `extract`
-    /// gives them, which are then kept. The flag says that they were on disk.
+    /// gives them, which are then kept. That they cannot be kept is no reason to lose them.
     ///
     /// # Errors
-    /// What `extract` says, or a file that cannot be written.
+    /// What `extract` says.
     pub fn features<F: Feature>(
         &self,
         map: &str,
         width: usize,
         records: &Table<F>,
         extract: impl FnOnce() -> Result<Table<f32>, FeatureError>,
-    ) -> Result<(Table<f32>, bool), FeatureError> {
+    ) -> Result<(Table<f32>, Found), FeatureError> {
         let path = self.path(map, records);
         // Not there, of another size, or not what was written: made anew, whatever the reason.
         if let Ok(Some(values)) = load(&path, records.len(), width) {
-            return Ok((Table::trusted(width, values, records.labels().to_vec()), true));
+            return Ok((Table::trusted(width, values, records.labels().to_vec()), Found::OnDisk));
         }
         let table = extract()?;
-        let failed = |error: io::Error| FeatureError::Cache {
-            file: path.display().to_string(),
-            error: error.to_string(),
+        let found = match save(&path, &table) {
+            Ok(()) => Found::Extracted,
+            Err(error) => Found::NotKept(format!("cannot write {}: {error}", path.display())),
         };
-        save(&path, &table).map_err(failed)?;
-        Ok((table, false))
+        Ok((table, found))
     }
 }
 
@@ -143,15 +153,15 @@ mod tests {
         let made = Table::new(3, vec![0.5_f32, 1.5, 2.5, -1.0, 0.0, 3.0], vec![0.0, 1.0]).unwrap();
         let ask =
             |map: &str, records: &Table<u8>| cache.features(map, 3, records, || Ok(made.clone())).unwrap();
-        assert_eq!(ask("a", &records), (made.clone(), false));
-        assert_eq!(ask("a", &records), (made.clone(), true));
-        assert!(!ask("b", &records).1);
+        assert_eq!(ask("a", &records), (made.clone(), Found::Extracted));
+        assert_eq!(ask("a", &records), (made.clone(), Found::OnDisk));
+        assert_eq!(ask("b", &records).1, Found::Extracted);
         let other = Table::new(2, vec![1u8, 2, 3, 5], vec![0.0, 1.0]).unwrap();
-        assert!(!ask("a", &other).1);
+        assert_eq!(ask("a", &other).1, Found::Extracted);
         // Labels are not the features' business.
         let relabelled = Table::new(2, vec![1u8, 2, 3, 4], vec![1.0, 1.0]).unwrap();
         let (found, kept) = ask("a", &relabelled);
-        assert!(kept && found.labels() == [1.0, 1.0]);
+        assert!(kept == Found::OnDisk && found.labels() == [1.0, 1.0]);
     }
 
     #[test]
@@ -168,19 +178,19 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             std::fs::write(&path, &bytes).unwrap();
-            assert_eq!(ask(), (made.clone(), false), "byte {at}");
+            assert_eq!(ask(), (made.clone(), Found::Extracted), "byte {at}");
             assert_eq!(std::fs::read(&path).unwrap(), whole);
         }
         for length in [0, 7, HEADER, whole.len() - 1] {
             std::fs::write(&path, &whole[..length]).unwrap();
-            assert!(!ask().1);
+            assert_eq!(ask().1, Found::Extracted);
         }
         std::fs::write(&path, [&whole[..], &[0]].concat()).unwrap();
-        assert!(!ask().1 && ask().1);
+        assert_eq!((ask().1, ask().1), (Found::Extracted, Found::OnDisk));
         let failed = cache.features("c", 2, &records, || Err(FeatureError::setting("a", 1, "b")));
         assert!(failed.is_err());
         let blocked = Cache::new(path.join("in a file"));
-        let said = blocked.features("a", 2, &records, || Ok(made.clone())).unwrap_err().to_string();
-        assert!(said.contains("in a file"), "{said}");
+        let (table, found) = blocked.features("a", 2, &records, || Ok(made.clone())).unwrap();
+        assert!(table == made && matches!(found, Found::NotKept(why) if why.contains("in a file")));
     }
 }

@@ -77,14 +77,6 @@ pub enum FeatureError {
         /// The hash of the other.
         other: String,
     },
-    /// The features' file cannot be written.
-    #[error("cannot keep features in {file}: {error}")]
-    Cache {
-        /// The file.
-        file: String,
-        /// What the operating system said.
-        error: String,
-    },
     /// More than fits in memory.
     #[error("{records} records of {features} features need more than {limit} bytes")]
     TooLarge {

@@ -2,7 +2,7 @@
 
 use super::FeatureError;
 use super::patches::{self, PatchSettings, Patches};
-use super::scattering::{Scattering, Workspace};
+use super::scattering::{Scattering, Workspace, channels};
 use super::statistics::{Moments, Whitening};
 use super::wavelets;
 use crate::data::{DENSE_LIMIT, Feature, ImageShape, Table};
@@ -23,7 +23,7 @@ pub struct Settings {
     pub offset: f64,
     /// What is added to the correlations of channels before they are undone: 1 is as much as each channel's own.
     pub ridge: f64,
-    /// Whether an image and its mirror get the same features (to a thousandth), which halves their number. Not for letters
+    /// Whether an image and its mirror get (nearly) the same features, which halves their number. Not for letters
     /// and digits.
     pub mirror: bool,
     /// How many dead-leaves images the statistics come from.
@@ -42,6 +42,21 @@ impl Settings {
     /// Scattering and patches.
     pub fn with_patches(channels: usize) -> Self {
         Self { patches: Some(PatchSettings::default()), ..Self::scattering(channels) }
+    }
+
+    /// How many features a map of these settings gives images of this shape.
+    ///
+    /// # Errors
+    /// Settings outside their ranges, or images that are too small for them.
+    pub fn dimension(&self, shape: ImageShape) -> Result<usize, FeatureError> {
+        self.check(shape)?;
+        let patches = self.patches.map_or(0, |p| 2 * p.filters * p.grid * p.grid);
+        Ok(shape.channels * channels(self.scales, self.angles) * self.cells() + patches)
+    }
+
+    /// Cells that are left after folding.
+    fn cells(&self) -> usize {
+        self.grid * if self.mirror { self.grid.div_ceil(2) } else { self.grid }
     }
 
     fn check(&self, shape: ImageShape) -> Result<(), FeatureError> {
@@ -272,10 +287,8 @@ impl FeatureMap {
         self.shape.channels * self.scattering.channels()
     }
 
-    /// Cells that are left after folding.
     fn cells(&self) -> usize {
-        let grid = self.settings.grid;
-        grid * if self.settings.mirror { grid.div_ceil(2) } else { grid }
+        self.settings.cells()
     }
 
     fn worker(&self) -> Worker {

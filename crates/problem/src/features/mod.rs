@@ -22,7 +22,7 @@ mod statistics;
 mod table;
 mod wavelets;
 
-pub use cache::Cache;
+pub use cache::{Cache, Found};
 pub use error::FeatureError;
 pub use images::{FeatureMap, Settings};
 pub use patches::PatchSettings;

@@ -40,6 +40,12 @@ impl<F: Feature> Softmax<F> {
         Ok(Self { width, classes, regularization, records: PhantomData })
     }
 
+    /// The same model on records of another kind of features.
+    pub fn for_records<G: Feature>(&self) -> Softmax<G> {
+        let Self { width, classes, regularization, .. } = *self;
+        Softmax { width, classes, regularization, records: PhantomData }
+    }
+
     /// ρ.
     pub fn regularization(&self) -> f64 {
         self.regularization
