@@ -310,6 +310,7 @@ fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Re
         label: document.text("data.label"),
         node: document.text("data.node"),
         features: document.texts("data.features"),
+        categories: document.texts("features.categories").unwrap_or_default(),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
     };

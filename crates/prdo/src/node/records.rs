@@ -113,6 +113,7 @@ pub fn read(
         label: reading.label.map(str::to_string),
         // Sparse records have as many features as are agreed on; of other formats the width is compared below.
         width: (format == Format::LibSvm).then_some(facts.features as usize),
+        categories: document.texts("features.categories").unwrap_or_default(),
         prefix: if reading.test { data::test_part(path).map(str::to_string) } else { None },
         ..Options::default()
     };

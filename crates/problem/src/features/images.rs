@@ -269,6 +269,7 @@ impl FeatureMap {
         let white = whitened(self.level, &self.whitening, &rows, channels, &mut worker.rows);
         for (image, out) in white.chunks_exact(channels * cells).zip(out.chunks_exact_mut(features)) {
             out[..channels * cells].copy_from_slice(image);
+            unit(&mut out[..channels * cells]);
         }
         if let Some((patches, whitening)) = &self.patches {
             let rows = self.patch_rows(worker, &images, false);
@@ -276,7 +277,10 @@ impl FeatureMap {
             let (channels, count) = (patches.channels(), patches.channels() * patches.cells());
             let white = whitened(self.level, whitening, &rows, channels, &mut worker.rows);
             for (image, out) in white.chunks_exact(count).zip(out.chunks_exact_mut(features)) {
-                out[features - count..].iter_mut().zip(image).for_each(|(to, v)| *to = weight * v);
+                let out = &mut out[features - count..];
+                out.copy_from_slice(image);
+                unit(out);
+                out.iter_mut().for_each(|v| *v *= weight);
             }
         }
         out.chunks_exact_mut(features).for_each(unit);

@@ -55,6 +55,8 @@ pub(crate) struct Patches {
     steps: Vec<usize>,
     /// Where patches begin.
     places: Vec<usize>,
+    /// For sixteen filters at a time: where their taps are, and where the responses of each place go.
+    blocks: Vec<(Vec<usize>, Vec<usize>)>,
     /// For each place, the cells it belongs to and with which share.
     cells: Vec<Vec<(usize, f32)>>,
 }
@@ -79,12 +81,16 @@ impl Patches {
             let first = (length - settings.size - (count(length) - 1) * settings.stride) / 2;
             (0..count(length)).map(move |n| first + n * settings.stride)
         };
-        let places = starts(height).flat_map(|y| starts(width).map(move |x| y * width + x)).collect();
+        let places: Vec<usize> =
+            starts(height).flat_map(|y| starts(width).map(move |x| y * width + x)).collect();
         let [down, across] = size.map(|length| shares(count(length), settings.grid));
         let cells = down.iter().flat_map(|d| across.iter().map(|a| product(d, a, settings.grid))).collect();
         let taps = filters(&settings, &steps, size, images);
         let padded = settings.filters.next_multiple_of(LANES);
-        Self { settings, size, width: padded, taps, steps, places, cells }
+        let lines = |count: usize, block: usize| (0..count).map(|k| k * padded + block).collect();
+        let blocks = (0..padded).step_by(LANES).map(|b| (lines(steps.len(), b), lines(places.len(), b)));
+        let blocks = blocks.collect();
+        Self { settings, size, width: padded, taps, steps, places, blocks, cells }
     }
 
     /// Channels a cell.
@@ -109,12 +115,9 @@ impl Patches {
     ) {
         let (width, filters) = (self.width, self.settings.filters);
         scratch.resize(self.places.len() * width, 0.0);
-        let outs: Vec<usize> = (0..self.places.len()).map(|place| place * width).collect();
-        for block in (0..width).step_by(LANES) {
-            let lines: Vec<usize> = (0..self.steps.len()).map(|step| step * width + block).collect();
-            let outs: Vec<usize> = outs.iter().map(|out| out + block).collect();
-            let gather = if apart { direct::gather_apart } else { direct::gather };
-            gather(level, image, &self.places, &self.steps, &self.taps, &lines, None, scratch, &outs);
+        let gather = if apart { direct::gather_apart } else { direct::gather };
+        for (lines, outs) in &self.blocks {
+            gather(level, image, &self.places, &self.steps, &self.taps, lines, None, scratch, outs);
         }
         let scales = self.scales(image);
         let threshold = self.settings.threshold as f32;
@@ -129,16 +132,18 @@ impl Patches {
 
     /// For each place, one over the deviation of its patch.
     fn scales(&self, image: &[f32]) -> Vec<f32> {
+        let ([height, width], side) = (self.size, self.settings.size);
+        let plane = height * width;
+        let (mut sums, mut squares) = (vec![0.0; plane], vec![0.0; plane]);
+        for colour in image.chunks_exact(plane) {
+            sums.iter_mut().zip(colour).for_each(|(s, v)| *s += v);
+            squares.iter_mut().zip(colour).for_each(|(s, v)| *s += v * v);
+        }
+        let (sums, squares) = (boxes(&sums, width, side), boxes(&squares, width, side));
         let count = self.steps.len() as f32;
         let scale = |place: &usize| {
-            let (mut sum, mut squares) = (0.0, 0.0);
-            for step in &self.steps {
-                let v = image[place + step];
-                sum += v;
-                squares += v * v;
-            }
-            let mean = sum / count;
-            1.0 / ((squares / count - mean * mean).max(0.0) + CONTRAST).sqrt()
+            let mean = sums[*place] / count;
+            1.0 / ((squares[*place] / count - mean * mean).max(0.0) + CONTRAST).sqrt()
         };
         self.places.iter().map(scale).collect()
     }
@@ -148,6 +153,20 @@ impl Patches {
         out.clear();
         image.chunks_exact(self.size[1]).for_each(|row| out.extend(row.iter().rev()));
     }
+}
+
+/// For each place of a plane with room for it, the sum over the square of this side that begins there.
+fn boxes(plane: &[f32], width: usize, side: usize) -> Vec<f32> {
+    let along = |values: &[f32], step: usize| -> Vec<f32> {
+        let reach = (side - 1) * step;
+        let mut sums = vec![0.0; values.len()];
+        for k in 0..side {
+            let shifted = &values[k * step..values.len() - reach + k * step];
+            sums.iter_mut().zip(shifted).for_each(|(s, v)| *s += v);
+        }
+        sums
+    };
+    along(&along(plane, 1), width)
 }
 
 /// For each of `count` places along a side, the cells it belongs to and its share of their mean.

@@ -6,6 +6,9 @@
 use prdo_kernels::Level;
 use prdo_kernels::rank_one::{self, STEP};
 
+/// The least deviation that a channel is divided by, as a share of what channels have on average.
+const LEAST_DEVIATION: f64 = 0.3;
+
 /// Sums over rows of features, and over their products.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
@@ -44,9 +47,10 @@ impl Moments {
         let (n, p) = (self.channels, self.padded);
         let mean: Vec<f64> = self.sum[..n].iter().map(|sum| sum / self.count).collect();
         let covariance = |i: usize, j: usize| self.products[i * p + j] / self.count - mean[i] * mean[j];
-        // A channel that never changes says nothing about anybody: deviation 1, so that it is merely shifted.
-        let deviation = |i: usize| Some(covariance(i, i)).filter(|v| *v > 1e-12).map_or(1.0, f64::sqrt);
-        let deviations: Vec<f64> = (0..n).map(deviation).collect();
+        // A channel that hardly ever changes in synthetic images may well do so in real ones: it is not blown up.
+        let usual = (0..n).map(|i| covariance(i, i).max(0.0)).sum::<f64>() / n as f64;
+        let least = (LEAST_DEVIATION * LEAST_DEVIATION * usual).max(1e-12);
+        let deviations: Vec<f64> = (0..n).map(|i| covariance(i, i).max(least).sqrt()).collect();
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
