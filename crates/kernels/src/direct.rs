@@ -7,6 +7,39 @@ use crate::level::leveled;
 use crate::simd::{LANES, Simd};
 
 leveled!(
+    /// The same as [`gather`] with products and sums rounded apart: the same bits for every instruction set.
+    gather_apart = gather_apart_body (
+        a: &[f32], rows: &[usize], steps: &[usize], b: &[f32], places: &[usize], bias: Option<&[f32]>,
+        out: &mut [f32], outs: &[usize],
+    )
+);
+
+leveled!(
+    /// above += weight·max(scale·v − threshold, 0) and below += weight·max(−scale·v − threshold, 0), value by value.
+    add_beyond = add_beyond_body (
+        values: &[f32], scale: f32, threshold: f32, weight: f32, above: &mut [f32], below: &mut [f32],
+    )
+);
+
+#[inline(always)]
+fn add_beyond_body<S: Simd>(
+    values: &[f32],
+    scale: f32,
+    threshold: f32,
+    weight: f32,
+    above: &mut [f32],
+    below: &mut [f32],
+) {
+    assert!(above.len() == values.len() && below.len() == values.len());
+    for ((v, a), b) in values.iter().zip(above).zip(below) {
+        let v = scale * v;
+        let (high, low) = (v - threshold, -v - threshold);
+        *a += weight * if high > 0.0 { high } else { 0.0 };
+        *b += weight * if low > 0.0 { low } else { 0.0 };
+    }
+}
+
+leveled!(
     /// `out[r][n] = Σ_k a[rows[r] + steps[k]]·b[places[k] + n]` for sixteen columns n, row r at `out[outs[r]..]`,
     /// plus `bias` if there is any; k is summed in order.
     gather = gather_body (
@@ -17,6 +50,34 @@ leveled!(
 
 #[inline(always)]
 fn gather_body<S: Simd>(
+    a: &[f32],
+    rows: &[usize],
+    steps: &[usize],
+    b: &[f32],
+    places: &[usize],
+    bias: Option<&[f32]>,
+    out: &mut [f32],
+    outs: &[usize],
+) {
+    gathered::<S, true>(a, rows, steps, b, places, bias, out, outs);
+}
+
+#[inline(always)]
+fn gather_apart_body<S: Simd>(
+    a: &[f32],
+    rows: &[usize],
+    steps: &[usize],
+    b: &[f32],
+    places: &[usize],
+    bias: Option<&[f32]>,
+    out: &mut [f32],
+    outs: &[usize],
+) {
+    gathered::<S, false>(a, rows, steps, b, places, bias, out, outs);
+}
+
+#[inline(always)]
+fn gathered<S: Simd, const FUSED: bool>(
     a: &[f32],
     rows: &[usize],
     steps: &[usize],
@@ -48,7 +109,9 @@ fn gather_body<S: Simd>(
                         let column = S::load(b.as_ptr().add(*place));
                         let a = a.as_ptr().add(*step);
                         for (sum, at) in sums.iter_mut().zip(at) {
-                            *sum = S::fma(S::splat(*a.add(at)), column, *sum);
+                            let x = S::splat(*a.add(at));
+                            *sum =
+                                if FUSED { S::fma(x, column, *sum) } else { S::add(*sum, S::mul(x, column)) };
                         }
                     }
                     for (r, sum) in sums.into_iter().enumerate() {

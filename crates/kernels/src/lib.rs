@@ -3,7 +3,7 @@
 //! [`Level`] says which instructions this processor has. The single-precision kernels of networks are written
 //! once, over sixteen lanes (`simd`), and compiled for AVX-512, AVX2 and plain code; they give the same results
 //! to rounding, and on one machine always the same bits. The double-precision kernels of linear models
-//! ([`linear`]) give the same bits everywhere.
+//! ([`linear`], [`rank_one`]) and the transforms of [`fourier`] give the same bits everywhere.
 //!
 //! What never happens here: a decision. Kernels do not know what a record, a gradient or a privacy budget is.
 //!
@@ -19,8 +19,10 @@ pub mod bytes;
 pub mod clip;
 pub mod dense;
 pub mod direct;
+pub mod fourier;
 pub mod linear;
 pub mod peak;
+pub mod rank_one;
 pub mod winograd;
 
 mod gemm;

@@ -72,17 +72,10 @@ dispatched!(
 );
 
 dispatched!(
-    /// Scores w_kᵀa + c_k less their largest, one a class, for x = (w_0, c_0, w_1, c_1, …).
-    softmax_scores,
-    softmax_scores_body,
-    (x: &[f64], a: &[f64], scores: &mut [f64])
-);
-
-dispatched!(
-    /// Writes (p_k − [k = y])·(a, 1) over each class's part of `gradient`; `scores` is scratch, one a class.
-    softmax_gradient,
-    softmax_gradient_body,
-    (x: &[f64], a: &[f64], y: usize, scores: &mut [f64], gradient: &mut [f64])
+    /// Turns scores, one a class, into p_k − [k = y] for their softmax p.
+    softmax_slopes,
+    softmax_slopes_body,
+    (y: usize, scores: &mut [f64])
 );
 
 #[inline(always)]
@@ -99,33 +92,19 @@ fn logistic_gradient_body(x: &[f64], a: &[f64], y: f64, gradient: &mut [f64]) {
 }
 
 #[inline(always)]
-fn softmax_scores_body(x: &[f64], a: &[f64], scores: &mut [f64]) {
-    let width = a.len();
+fn softmax_slopes_body(y: usize, scores: &mut [f64]) {
+    // Exponentials of scores less their largest cannot overflow.
     let mut largest = f64::NEG_INFINITY;
-    for (class, score) in x.chunks_exact(width + 1).zip(scores.iter_mut()) {
-        *score = dot(&class[..width], a) + class[width];
+    for score in scores.iter() {
         largest = largest.max(*score);
     }
-    for score in scores.iter_mut() {
-        *score -= largest;
-    }
-}
-
-#[inline(always)]
-fn softmax_gradient_body(x: &[f64], a: &[f64], y: usize, scores: &mut [f64], gradient: &mut [f64]) {
-    let width = a.len();
-    softmax_scores_body(x, a, scores);
     let mut total = 0.0;
     for score in scores.iter_mut() {
-        *score = exp(*score);
+        *score = exp(*score - largest);
         total += *score;
     }
-    for (k, (class, p)) in gradient.chunks_exact_mut(width + 1).zip(scores.iter()).enumerate() {
-        let slope = p / total - if k == y { 1.0 } else { 0.0 };
-        for (g, a) in class.iter_mut().zip(a) {
-            *g = slope * a;
-        }
-        class[width] = slope;
+    for (k, score) in scores.iter_mut().enumerate() {
+        *score = *score / total - if k == y { 1.0 } else { 0.0 };
     }
 }
 

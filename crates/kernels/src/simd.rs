@@ -26,6 +26,7 @@ pub(crate) trait Simd: Copy {
     unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn min(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn sqrt(a: Self::V) -> Self::V;
     /// Where a > b: x, elsewhere y.
     unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V;
     unsafe fn load_sums(p: *const i32) -> Self::I;
@@ -150,6 +151,10 @@ impl Simd for Portable {
         lanes!(a, b; if a < b { a } else { b })
     }
     #[inline(always)]
+    unsafe fn sqrt(a: Self::V) -> Self::V {
+        lanes!(a; a.sqrt())
+    }
+    #[inline(always)]
     unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
         lanes!(a, b, x, y; if a > b { x } else { y })
     }
@@ -252,6 +257,10 @@ mod x86 {
             unsafe { _mm512_min_ps(a, b) }
         }
         #[inline(always)]
+        unsafe fn sqrt(a: __m512) -> __m512 {
+            unsafe { _mm512_sqrt_ps(a) }
+        }
+        #[inline(always)]
         unsafe fn where_greater(a: __m512, b: __m512, x: __m512, y: __m512) -> __m512 {
             unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), y, x) }
         }
@@ -347,6 +356,10 @@ mod x86 {
         #[inline(always)]
         unsafe fn min(a: Self::V, b: Self::V) -> Self::V {
             unsafe { halves!(_mm256_min_ps, a, b) }
+        }
+        #[inline(always)]
+        unsafe fn sqrt(a: Self::V) -> Self::V {
+            unsafe { halves!(_mm256_sqrt_ps, a) }
         }
         #[inline(always)]
         unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {

@@ -1,7 +1,9 @@
 //! Predictions of a trained model: the folder of a run, or of a member's node, and new records.
 
 use crate::config::layers::is_network;
-use crate::config::{ConfigError, Document, Form, PlannedModel, agreed, network_of, plan_model};
+use crate::config::{
+    ConfigError, Document, Form, Map, PlannedModel, Refused, agreed, network_of, plan_model,
+};
 use crate::node::prepare::AGREEMENT;
 use crate::output::{NetworkFile, read_models, read_node_model};
 use prdo_peer::agreement::{Agreement, Facts};
@@ -44,6 +46,14 @@ pub enum PredictError {
     /// Records that cannot be read.
     #[error("{0}")]
     Data(#[from] DataError),
+    /// Records that the model's feature map cannot read.
+    #[error("{file}: {problem}")]
+    Features {
+        /// The file.
+        file: String,
+        /// Why.
+        problem: String,
+    },
     /// Records of another shape.
     #[error("{file} has {found} features, the model was trained on {expected}")]
     Width {
@@ -60,6 +70,9 @@ pub enum PredictError {
 pub struct Predictor {
     facts: Facts,
     model: PlannedModel,
+    /// What records become before the model reads them.
+    map: Option<Map>,
+    categories: Vec<String>,
     label: Option<String>,
     parameters: Vec<f64>,
 }
@@ -149,7 +162,7 @@ impl Predictor {
             }
         };
         let label = document.text("data.label");
-        Self::checked(facts, model, &kind, label, parameters, &broken)
+        Self::checked(facts, model, &document, label, parameters, &broken)
     }
 
     fn of_member(folder: &Path) -> Result<Self, PredictError> {
@@ -157,25 +170,26 @@ impl Predictor {
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
         let text = String::from_utf8(read(AGREEMENT)?).map_err(|e| broken(format!("{AGREEMENT}: {e}")))?;
         let agreement = Agreement::parse(&text).map_err(|e| broken(format!("{AGREEMENT}: {e}")))?;
-        let (_, planned) = agreed(&agreement)?;
+        let (document, planned) = agreed(&agreement)?;
         let bytes = read("model.safetensors")?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
         let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
             Some(network) => network.model(None).map_err(|e| damaged(e.to_string()))?,
             None => read_node_model(&bytes).map_err(|e| damaged(e.to_string()))?,
         };
-        let (facts, kind) = (agreement.terms().facts.clone(), planned.model.kind.clone());
-        Self::checked(facts, planned.model, &kind, None, parameters, &broken)
+        let facts = agreement.terms().facts.clone();
+        Self::checked(facts, planned.model, &document, None, parameters, &broken)
     }
 
     fn checked(
         facts: Facts,
         model: PlannedModel,
-        kind: &str,
+        document: &Document,
         label: Option<String>,
         parameters: Vec<f64>,
         broken: &dyn Fn(String) -> PredictError,
     ) -> Result<Self, PredictError> {
+        let kind = model.kind.as_str();
         if !(is_network(kind) || ["logistic", "softmax"].contains(&kind)) {
             return Err(PredictError::Kind { kind: kind.to_string() });
         }
@@ -183,7 +197,14 @@ impl Predictor {
             let (found, expected) = (parameters.len(), model.dimension);
             return Err(broken(format!("the model has {found} parameters, its settings mean {expected}")));
         }
-        Ok(Self { facts, model, label, parameters })
+        let map = model.features.as_ref().map(|plan| plan.make(document)).transpose();
+        let map = map.map_err(|e| broken(format!("its features cannot be made: {e}")))?;
+        if let Some(map) = &map {
+            let known = document.text("resolved.features");
+            map.same_as(known.as_deref()).map_err(|e| broken(e.to_string()))?;
+        }
+        let categories = document.texts("features.categories").unwrap_or_default();
+        Ok(Self { facts, model, map, categories, label, parameters })
     }
 
     /// Predicts the records of a file. `label` names the column of labels, which may be missing.
@@ -200,17 +221,27 @@ impl Predictor {
             width: (format == Format::LibSvm).then_some(self.facts.features as usize),
             prefix: data::test_part(path).map(String::from),
             unlabelled: true,
+            categories: self.categories.clone(),
             ..Options::default()
         };
         let file = path.display().to_string();
-        match (data::load(path, &options)?, &self.model.form) {
+        let loaded = data::load(path, &options)?;
+        if let Some(map) = &self.map {
+            self.check_width(&file, width_of(&loaded))?;
+            let refuse = |e: Refused| PredictError::Features { file: file.clone(), problem: e.to_string() };
+            let mapped = map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(refuse)?;
+            return Ok(self.answer(&mapped, |table| self.linear(table)));
+        }
+        match (loaded, &self.model.form) {
             (Loaded::Images(images), Form::Network { spec, constants }) => {
                 let network = network_of::<u8>(spec, constants.as_ref());
-                self.answer(&file, images, |table| wide(&network.scores(&self.parameters, table)))
+                self.check_width(&file, images.table.width())?;
+                Ok(self.answer(&images, |table| wide(&network.scores(&self.parameters, table))))
             }
             (loaded, form) => {
-                let scores = |table: &Table| self.scores(form, table);
-                self.answer(&file, loaded.into_numbers(&file)?, scores)
+                let numbers = loaded.into_numbers(&file)?;
+                self.check_width(&file, numbers.table.width())?;
+                Ok(self.answer(&numbers, |table| self.scores(form, table)))
             }
         }
     }
@@ -220,14 +251,19 @@ impl Predictor {
             let network = network_of::<f64>(spec, constants.as_ref());
             return wide(&network.scores(&self.parameters, table));
         }
-        let classes =
-            if matches!(form, Form::Logistic(_)) { 1 } else { self.facts.classes.unwrap_or(2) as usize };
+        self.linear(table)
+    }
+
+    /// The scores of a linear model.
+    fn linear<F: Feature>(&self, table: &Table<F>) -> Vec<Vec<f64>> {
+        let binary = matches!(self.model.form, Form::Logistic(_));
+        let classes = if binary { 1 } else { self.facts.classes.unwrap_or(2) as usize };
         let stride = self.parameters.len() / classes.max(1);
-        let product = |w: &[f64], row: &[f64]| {
+        let product = |w: &[f64], row: &[F]| {
             let constant = if w.len() > row.len() { w[row.len()] } else { 0.0 };
-            w.iter().zip(row).map(|(w, a)| w * a).sum::<f64>() + constant
+            w.iter().zip(row).map(|(w, a)| w * a.value()).sum::<f64>() + constant
         };
-        let of_row = |row: &[f64]| -> Vec<f64> {
+        let of_row = |row: &[F]| -> Vec<f64> {
             let scores = self.parameters.chunks(stride.max(1)).map(|w| product(w, row));
             // Of two classes only the second has a score; the first one's is 0.
             (classes == 1).then_some(0.0).into_iter().chain(scores).collect()
@@ -235,22 +271,24 @@ impl Predictor {
         (0..table.len()).into_par_iter().map(|r| of_row(table.row(r))).collect()
     }
 
+    fn check_width(&self, file: &str, found: usize) -> Result<(), PredictError> {
+        match self.facts.features as usize {
+            expected if expected != found => Err(PredictError::Width { file: file.into(), found, expected }),
+            _ => Ok(()),
+        }
+    }
+
     fn answer<F: Feature>(
         &self,
-        file: &str,
-        dataset: Dataset<F>,
+        dataset: &Dataset<F>,
         scores: impl Fn(&Table<F>) -> Vec<Vec<f64>>,
-    ) -> Result<Predictions, PredictError> {
-        let (found, expected) = (dataset.table.width(), self.facts.features as usize);
-        if found != expected {
-            return Err(PredictError::Width { file: file.into(), found, expected });
-        }
+    ) -> Predictions {
         let probabilities: Vec<Vec<f64>> = scores(&dataset.table).iter().map(|s| softmax(s)).collect();
         let classes = probabilities.first().map_or(0, Vec::len);
         let names = self.facts.class_names.clone();
         let classes = names.unwrap_or_else(|| (0..classes).map(|k| k.to_string()).collect());
-        let accuracy = dataset.labelled.then(|| accuracy(&dataset, &classes, &probabilities)).flatten();
-        Ok(Predictions { classes, probabilities, accuracy })
+        let accuracy = dataset.labelled.then(|| accuracy(dataset, &classes, &probabilities)).flatten();
+        Predictions { classes, probabilities, accuracy }
     }
 }
 
@@ -268,6 +306,13 @@ fn accuracy<F: Feature>(dataset: &Dataset<F>, classes: &[String], probabilities:
     let labels = dataset.table.labels().iter().map(|label| class(*label)).collect::<Option<Vec<_>>>()?;
     let right = labels.iter().zip(probabilities).filter(|(label, p)| **label == best(p)).count();
     Some(right as f64 / labels.len().max(1) as f64)
+}
+
+fn width_of(loaded: &Loaded) -> usize {
+    match loaded {
+        Loaded::Numbers(data) => data.table.width(),
+        Loaded::Images(data) => data.table.width(),
+    }
 }
 
 fn wide(scores: &[Vec<f32>]) -> Vec<Vec<f64>> {

@@ -102,6 +102,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "parameters": facts.parameters,
         "lambda": facts.spectrum.lambda,
         "data": built.data,
+        "features": built.features.as_ref().map(|f| json!({"description": f.description, "hash": f.hash})),
         "private": guarantee.is_some(),
         "simulation": true,
         "epsilon": guarantee.map(|g| g.epsilon),

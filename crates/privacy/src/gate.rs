@@ -5,6 +5,7 @@ use crate::clip::{Clip, relative_error};
 use crate::contribution::Contribution;
 use crate::grid::Grid;
 use crate::ledger::{Ledger, LedgerError};
+use crate::linear;
 use crate::model::{Data, Model, Records};
 use crate::noise::add_gaussian;
 use crate::planted::Planted;
@@ -188,6 +189,9 @@ impl<M: Model, P: Protection> Gate<M, P> {
     ) -> (Vec<i64>, Diagnostics) {
         if let Some(engine) = self.model.engine() {
             return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
+        }
+        if let Some(model) = self.model.linear() {
+            return linear::clipped_sum(model, self.shard.data(), query, (clip, grid), batch);
         }
         let dimension = self.model.dimension();
         let part = |records: &[u32]| {
@@ -381,6 +385,11 @@ fn sum_of_gradients<M: Model>(model: &M, x: &[f64], data: &M::Data, records: Rec
 
 /// Refuses an engine that does not give every parameter a coordinate of its own: one released twice would count once.
 fn check_places<M: Model>(model: &M) -> Result<(), GateError> {
+    if let Some(linear) = model.linear()
+        && (linear.inputs() == 0 || linear.outputs() * linear.inputs() != model.dimension())
+    {
+        return Err(GateError::Places);
+    }
     let Some(engine) = model.engine() else { return Ok(()) };
     let mut taken = vec![false; engine.coordinates()];
     let own = |place: &u32| taken.get_mut(*place as usize).is_some_and(|t| !std::mem::replace(t, true));

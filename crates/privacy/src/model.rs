@@ -4,6 +4,7 @@
 //! there for models that can do a whole batch faster than one record at a time.
 
 use crate::engine::Engine;
+use crate::linear::Linear;
 
 /// A node's records, by number. `Vec<R>` is one; [`Model::Data`] says which kind a model reads.
 pub trait Data: Send + Sync {
@@ -105,6 +106,12 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// The model as one whose gradients have rank one. The gate then clips and adds those, which is much faster,
+    /// instead of [`Model::gradient`]'s; they must be the same gradients.
+    fn linear(&self) -> Option<&dyn Linear<Self::Data>> {
+        None
+    }
+
     /// Adds Σ ∇ℓ(x; record) to `sum`. Override it when a batch can be done faster than record by record.
     fn add_gradients(&self, x: &[f64], data: &Self::Data, records: Records<'_>, sum: &mut [f64]) {
         let mut gradient = vec![0.0; self.dimension()];
@@ -153,6 +160,9 @@ impl<D: Data> Model for Box<dyn Model<Data = D>> {
     }
     fn engine(&self) -> Option<&dyn Engine<D>> {
         (**self).engine()
+    }
+    fn linear(&self) -> Option<&dyn Linear<D>> {
+        (**self).linear()
     }
     fn add_gradients(&self, x: &[f64], data: &D, records: Records<'_>, sum: &mut [f64]) {
         (**self).add_gradients(x, data, records, sum);

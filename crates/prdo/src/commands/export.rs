@@ -113,6 +113,11 @@ fn onnx(folder: &Path, node: Option<usize>) -> Result<Vec<u8>, Failure> {
             ))
         })?,
     };
+    if document.has_section("features") {
+        let why =
+            "the model reads features of a map, which ONNX export does not write: `prdo predict` applies it";
+        return Err(Failure::Input(why.into()));
+    }
     let linear = linear(&document, &summary, parameters.len())?;
     linear_to_onnx(linear, parameters, &about).map_err(|e| refuse(e.to_string()))
 }

@@ -4,14 +4,15 @@ use super::dashboard::{self, Window};
 use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
-use crate::progress::{say, tell};
-use prdo::config::{Built, Document, NetworkFacts, build, resolved};
+use crate::progress::{Progress, say, tell};
+use prdo::config::{Built, ConfigError, Document, NetworkFacts, build_showing, resolved};
 use prdo::output::{Folder, parse_rows};
 use prdo::report::{describe, measured_note};
 use prdo::session::{Results, worries};
 use prdo::simulator::{End, Row, train};
 use serde_json::Value as Json;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -24,7 +25,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(seed) = args.seed {
         document.set(&format!("seed={seed}"))?;
     }
-    let mut built = build(&document)?;
+    let mut built = built_with_bar(&document)?;
     let port = dashboard::port(&args.watch)?;
     let name = document.text("name").unwrap_or_else(|| "run".into());
     let folder = match args.resume {
@@ -197,6 +198,21 @@ fn train_to_end(
     }
 }
 
+/// Builds the run, with a bar while features are extracted.
+fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
+    let bar: Mutex<Option<Progress>> = Mutex::new(None);
+    build_showing(document, &|done, total| {
+        let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        bar.get_or_insert_with(|| Progress::new(total as u64, "images"))
+            .at(done as u64, || "features".into());
+        if done == total
+            && let Some(mut bar) = bar.take()
+        {
+            bar.finish();
+        }
+    })
+}
+
 fn announce(built: &Built) {
     for warning in &built.warnings {
         tell(&format!("warning: {warning}"));
@@ -213,6 +229,9 @@ fn announce(built: &Built) {
         "{} nodes, {} links, λ = {:.6}; {} parameters; {} rounds; {privacy}",
         facts.nodes, facts.links, facts.spectrum.lambda, facts.parameters, built.prepared.schedule.rounds
     ));
+    if let Some(features) = &built.features {
+        tell(&prdo::report::features_note(&features.description, &features.hash));
+    }
     if let Some(NetworkFacts { spec, bytes, .. }) = &built.network {
         describe(spec, built.batch.1, *bytes).iter().for_each(|line| tell(line));
     }

@@ -1,6 +1,7 @@
 //! A run file's values as a run that is ready to train.
 
 use super::document::Document;
+use super::features::{Extracting, feature_plan, located as feature_error};
 use super::layers::is_network;
 use super::model::{
     BoxedModel, Form, OWN, OwnModel, located, model_kind, network_of, plan_model, without_own,
@@ -8,7 +9,7 @@ use super::model::{
 use super::network::{Wiring, wiring};
 use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
-use super::records::{Holdings, Kept, holdings, kept_holdings, nodes_of_file};
+use super::records::{Holdings, Kept, holdings, kept_holdings, mapped_holdings, nodes_of_file, public_facts};
 use crate::run::{Prepared, Run};
 use prdo_accounting::History;
 use prdo_algorithm::{Method, Settings};
@@ -55,6 +56,16 @@ pub struct Built {
     pub statement: Option<(PathBuf, Statement)>,
     /// The network, if the model is one.
     pub network: Option<NetworkFacts>,
+    /// The feature map, if records went through one.
+    pub features: Option<FeatureFacts>,
+}
+
+/// What is public about a run's feature map.
+pub struct FeatureFacts {
+    /// What it is, in one line.
+    pub description: String,
+    /// BLAKE3 of it with all its constants.
+    pub hash: String,
 }
 
 /// What is public about a run's network.
@@ -123,6 +134,14 @@ pub(super) fn refuse_lists(document: &Document, advice: &str) -> Result<(), Conf
 /// # Errors
 /// Whatever does not fit, at its place in the run file.
 pub fn build(document: &Document) -> Result<Built, ConfigError> {
+    build_showing(document, &|_, _| ())
+}
+
+/// The same, telling how far the extraction of features is.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<Built, ConfigError> {
     refuse_lists(document, "`prdo compare` runs every combination")?;
     let kind = model_kind(document)?;
     if kind == OWN {
@@ -134,7 +153,11 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
         return match kept_holdings(document, nodes)? {
             Kept::Numbers(holdings) => with_network(document, &kind, wiring, holdings, false),
             Kept::Images(holdings) => with_network(document, &kind, wiring, holdings, true),
+            Kept::Features(holdings) => with_network(document, &kind, wiring, holdings, false),
         };
+    }
+    if document.has_section("features") {
+        return with_features(document, &kind, wiring, extracting);
     }
     let holdings = holdings(document, nodes, kind == "logistic")?;
     let model = plan_model(document, &kind, &holdings.facts, false)?;
@@ -166,7 +189,29 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
             let models = [model()?, model()?];
             finish(document, &kind, wiring, holdings, models, own.start())
         }
+        Kept::Features(_) => {
+            Err(document.error("features.map", "features are for softmax, not for a model of one's own"))
+        }
     }
+}
+
+/// A run of softmax regression on features.
+fn with_features(
+    document: &Document,
+    kind: &str,
+    wiring: Wiring,
+    extracting: Extracting<'_>,
+) -> Result<Built, ConfigError> {
+    let (facts, _) = public_facts(document, kind)?;
+    let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
+    let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
+    map.same_as(document.text("resolved.features").as_deref()).map_err(|e| feature_error(document, &e))?;
+    let holdings = mapped_holdings(document, wiring.graph.nodes(), &map, extracting)?;
+    let model = plan_model(document, kind, &holdings.facts, false)?;
+    let again = || model.mapped().ok_or_else(|| document.missing("features.map"));
+    let built = finish(document, kind, wiring, holdings, [again()?, again()?], model.start.clone())?;
+    let features = Some(FeatureFacts { description: map.describe(), hash: map.hash() });
+    Ok(Built { features, ..built })
 }
 
 /// A run of a network. Images are bytes, scaled by public constants.
@@ -254,6 +299,7 @@ fn finish<F: Feature>(
         fingerprint,
         statement,
         network: None,
+        features: None,
     })
 }
 

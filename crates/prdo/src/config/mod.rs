@@ -6,6 +6,7 @@
 
 mod build;
 mod document;
+mod features;
 pub mod layers;
 mod model;
 mod network;
@@ -17,8 +18,9 @@ pub mod resolved;
 pub mod schema;
 mod terms;
 
-pub use build::{Built, NetworkFacts, Validation, build, build_own};
+pub use build::{Built, FeatureFacts, NetworkFacts, Validation, build, build_own, build_showing};
 pub use document::Document;
+pub use features::{Extracting, FeaturePlan, Map, Refused};
 pub use model::{BoxedModel, Form, OWN, OwnModel, PlannedModel, model_kind, network_of, plan_model};
 pub use network::{Wiring, wiring};
 pub use outline::{Outline, outline};

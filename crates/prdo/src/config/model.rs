@@ -1,6 +1,7 @@
 //! The run file's `[model]` section as a model, from what is public about the records.
 
 use super::document::Document;
+use super::features::{FeaturePlan, feature_plan, located as feature_error};
 use super::layers::{is_network, network, network_start, normalisation};
 use super::place::ConfigError;
 use super::records::intercept;
@@ -42,6 +43,8 @@ pub struct PlannedModel {
     pub kind: String,
     /// What it is.
     pub form: Form,
+    /// The map that its records go through first.
+    pub features: Option<FeaturePlan>,
     /// d.
     pub dimension: usize,
     /// Where all nodes start.
@@ -77,6 +80,14 @@ impl PlannedModel {
             Form::Quadratic(model) => Box::new(model.clone()),
             Form::LogCosh(model) => Box::new(*model),
             Form::Network { spec, constants } => Box::new(network_of::<f64>(spec, constants.as_ref())),
+        }
+    }
+
+    /// The model for records that went through a feature map.
+    pub fn mapped(&self) -> Option<BoxedModel<f32>> {
+        match (&self.features, &self.form) {
+            (Some(_), Form::Softmax(model)) => Some(Box::new(model.for_records::<f32>())),
+            _ => None,
         }
     }
 
@@ -119,6 +130,11 @@ pub fn plan_model(
         }
         _ => Shape::flat(features),
     };
+    let plan = feature_plan(document, kind, facts)?;
+    let features = match &plan {
+        Some(plan) => plan.dimension().map_err(|e| feature_error(document, &e))?,
+        None => features,
+    };
     let kind = kind.to_owned();
     if let Some(spec) = network(document, shape, classes)? {
         let scaled = bytes || document.has("data.mean") || document.has("data.deviation");
@@ -130,6 +146,7 @@ pub fn plan_model(
         let start = network_start(document, &spec)?;
         return Ok(PlannedModel {
             kind,
+            features: None,
             dimension: spec.parameters(),
             form: Form::Network { spec, constants },
             start,
@@ -145,7 +162,7 @@ pub fn plan_model(
         Form::Network { spec, .. } => spec.parameters(),
     };
     check_size(document, dimension)?;
-    Ok(PlannedModel { kind, form, dimension, start: start(document, dimension) })
+    Ok(PlannedModel { kind, form, features: plan, dimension, start: start(document, dimension) })
 }
 
 /// The most parameters of a model: 8 GiB a vector.

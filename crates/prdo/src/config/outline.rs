@@ -2,12 +2,13 @@
 
 use super::build::{earlier_runs, refuse_lists};
 use super::document::Document;
+use super::features::{feature_plan, located as feature_error};
 use super::layers::is_network;
 use super::model::{PlannedModel, located, model_kind, plan_model};
 use super::network::{Wiring, wiring};
 use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
-use super::records::{Kept, holdings, kept_holdings, nodes_of_file};
+use super::records::{Holdings, Kept, holdings, kept_holdings, mapped_holdings, nodes_of_file, public_facts};
 use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
 use prdo_problem::data::{Feature, Table};
@@ -41,17 +42,27 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
     let nodes = wiring.graph.nodes();
     let records = match is_network(&kind) {
         true => kept_holdings(document, nodes)?,
+        false if document.has_section("features") => Kept::Features(featured(document, &kind, nodes)?),
         false => Kept::Numbers(holdings(document, nodes, kind == "logistic")?),
     };
     let (facts, least, images) = match &records {
         Kept::Numbers(holdings) => (&holdings.facts, least(&holdings.nodes), false),
         Kept::Images(holdings) => (&holdings.facts, least(&holdings.nodes), true),
+        Kept::Features(holdings) => (&holdings.facts, least(&holdings.nodes), false),
     };
     let model = plan_model(document, &kind, facts, images)?;
     let recipe = recipe(document, least)?;
     let mut spent = recipe.earlier.clone();
     spent.append(&earlier_runs(document)?);
     Ok(Outline { wiring, spectrum, model, recipe, records, spent })
+}
+
+/// Everybody's records after the map that the run file asks for.
+fn featured(document: &Document, kind: &str, nodes: usize) -> Result<Holdings<f32>, ConfigError> {
+    let (facts, _) = public_facts(document, kind)?;
+    let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
+    let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
+    mapped_holdings(document, nodes, &map, &|_, _| ())
 }
 
 fn least<F: Feature>(nodes: &[Table<F>]) -> usize {

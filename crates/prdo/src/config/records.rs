@@ -1,6 +1,7 @@
 //! The run file's `[data]` and `[partition]` sections as each node's records.
 
 use super::document::Document;
+use super::features::{Extracting, Map, Refused, located as feature_error};
 use super::layers::is_network;
 use super::model::OWN;
 use super::place::ConfigError;
@@ -46,10 +47,12 @@ pub enum Kept {
     Numbers(Holdings),
     /// Images.
     Images(Holdings<u8>),
+    /// Features of either.
+    Features(Holdings<f32>),
 }
 
-/// What is made of what a file holds: numbers of anything, or images of images. The text is the file's name.
-type Convert<F> = fn(Loaded, &str) -> Result<Dataset<F>, DataError>;
+/// What is made of what a file holds: numbers of anything, images of images, or features. The text is the file's name.
+type Convert<'a, F> = &'a dyn Fn(Loaded, &str) -> Result<Dataset<F>, Refused>;
 
 /// Generates or reads the data for `nodes` nodes as numbers, which is what linear models read; `binary` labels
 /// are ±1, others 0, 1, …
@@ -58,7 +61,7 @@ type Convert<F> = fn(Loaded, &str) -> Result<Dataset<F>, DataError>;
 /// Data that cannot be read, generated or divided, at its place in the run file.
 pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdings, ConfigError> {
     match source(document)? {
-        Source::Data(data) => from_loaded(document, data, nodes, binary, Loaded::into_numbers),
+        Source::Data(data) => from_loaded(document, data, nodes, binary, &numbers),
         Source::Law(law) => from_law(document, &law, nodes),
     }
 }
@@ -70,13 +73,37 @@ pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdi
 pub fn kept_holdings(document: &Document, nodes: usize) -> Result<Kept, ConfigError> {
     match source(document)? {
         Source::Data(data @ Loaded::Images(_)) => {
-            from_loaded(document, data, nodes, false, Loaded::into_images).map(Kept::Images)
+            from_loaded(document, data, nodes, false, &|data, file| Ok(data.into_images(file)?))
+                .map(Kept::Images)
         }
-        Source::Data(data) => {
-            from_loaded(document, data, nodes, false, Loaded::into_numbers).map(Kept::Numbers)
-        }
+        Source::Data(data) => from_loaded(document, data, nodes, false, &numbers).map(Kept::Numbers),
         Source::Law(law) => from_law(document, &law, nodes).map(Kept::Numbers),
     }
+}
+
+fn numbers(data: Loaded, file: &str) -> Result<Dataset, Refused> {
+    Ok(data.into_numbers(file)?)
+}
+
+/// Reads the data for `nodes` nodes and puts it through a map. The facts are those of what was read.
+///
+/// # Errors
+/// As [`holdings`], and records that the map cannot read.
+pub fn mapped_holdings(
+    document: &Document,
+    nodes: usize,
+    map: &Map,
+    extracting: Extracting<'_>,
+) -> Result<Holdings<f32>, ConfigError> {
+    let Source::Data(data) = source(document)? else {
+        let message = "generated records need no features: leave [features] out";
+        return Err(document.error("features.map", message));
+    };
+    let warnings = std::cell::RefCell::new(Vec::new());
+    let convert = |data: Loaded, _: &str| map.apply(data, extracting, &mut warnings.borrow_mut());
+    let mut holdings = from_loaded(document, data, nodes, false, &convert)?;
+    holdings.warnings.extend(warnings.take());
+    Ok(holdings)
 }
 
 /// Where records come from: a file (or what is bundled), or a law they are drawn from.
@@ -316,6 +343,7 @@ fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Re
         label: document.text("data.label"),
         node: document.text("data.node"),
         features: document.texts("data.features"),
+        categories: document.texts("features.categories").unwrap_or_default(),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
         unlabelled: false,
@@ -331,7 +359,7 @@ fn from_loaded<F: Feature>(
     loaded: Loaded,
     nodes: usize,
     binary: bool,
-    convert: Convert<F>,
+    convert: Convert<'_, F>,
 ) -> Result<Holdings<F>, ConfigError> {
     let at = |e: DataError| data_error(document, &e);
     let labels = Labels::of(document, binary);
@@ -339,9 +367,10 @@ fn from_loaded<F: Feature>(
         Some(given) => given.title.clone(),
         None => document.text("data.path").unwrap_or_else(|| "UCI digits".into()),
     };
-    let mut dataset = convert(loaded, &file).map_err(at)?;
+    let width = width_of(&loaded);
+    let mut dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
     let classes = given_classes(document, &dataset, binary)?;
-    let (records, width) = (dataset.table.len(), dataset.table.width());
+    let records = dataset.table.len();
     let relabel = |table: Table<F>| relabel(table, labels, classes);
     let intercept = intercept(document, binary);
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
@@ -356,14 +385,15 @@ fn from_loaded<F: Feature>(
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(test) = document.given().and_then(|given| given.test.clone()) {
         let at = |e: DataError| document.error("data.source", format!("test data: {e}"));
-        let test = convert(test, "the test data").map_err(at)?.table;
-        if test.width() != width {
-            let message = format!("the test data has {} features, the data has {width}", test.width());
+        if width_of(&test) != width {
+            let message = format!("the test data has {} features, the data has {width}", width_of(&test));
             return Err(document.error("data.source", message));
         }
+        let test = convert(test, "the test data").map_err(|e| refused(document, "data.source", e))?.table;
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
-        let test = convert(read(document, &path, "data.path", Part::Test)?, &file).map_err(at)?.table;
+        let test = read(document, &path, "data.path", Part::Test)?;
+        let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
     let mut warnings = Vec::new();
@@ -486,20 +516,34 @@ fn read_test<F: Feature>(
     document: &Document,
     path: &Path,
     width: usize,
-    convert: Convert<F>,
+    convert: Convert<'_, F>,
 ) -> Result<Table<F>, ConfigError> {
     let loaded = read(document, path, "data.test_path", Part::Test)?;
-    let at = |e: DataError| document.error("data.test_path", format!("data: {e}"));
-    let table = convert(loaded, &path.display().to_string()).map_err(at)?.table;
-    if table.width() != width {
-        let message = format!(
-            "data.test_path {} has {} features, data.path has {width}",
-            path.display(),
-            table.width()
-        );
+    let found = width_of(&loaded);
+    if found != width {
+        let message =
+            format!("data.test_path {} has {found} features, data.path has {width}", path.display());
         return Err(document.error("data.test_path", message));
     }
-    Ok(table)
+    let name = path.display().to_string();
+    Ok(convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?.table)
+}
+
+/// How many features a record of a file has.
+fn width_of(loaded: &Loaded) -> usize {
+    match loaded {
+        Loaded::Numbers(data) => data.table.width(),
+        Loaded::Images(data) => data.table.width(),
+    }
+}
+
+/// An error of records that were to be converted, at the key it is about.
+fn refused(document: &Document, field: &'static str, error: Refused) -> ConfigError {
+    match error {
+        Refused::Data(error) if field == "data.path" => data_error(document, &error),
+        Refused::Data(error) => document.error(field, format!("data: {error}")),
+        Refused::Features(error) => feature_error(document, &error),
+    }
 }
 
 /// What is left to train on, the validation records and the held-out ones.

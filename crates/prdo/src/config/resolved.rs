@@ -47,6 +47,12 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
         records: planned.records,
         least_records: planned.recipe.least,
         parameters: planned.model.dimension,
+        features: planned
+            .model
+            .features
+            .as_ref()
+            .and_then(|plan| plan.make(document).ok())
+            .map(|map| map.hash()),
     };
     let wiring = &planned.wiring;
     let graph = wiring.kind.map_or("from a file".to_string(), |kind| kind.to_string());
@@ -62,6 +68,7 @@ pub fn is_agreed(path: &str) -> bool {
     let section = path.split('.').next().unwrap_or("");
     let whole = ["rounds", "method", "batch", "clip", "resolved"].contains(&section);
     let model = section == "model" && path != "model.file";
+    let features = section == "features" && path != "features.cache";
     let single = [
         "graph.allow_indefinite",
         "data.mean",
@@ -71,7 +78,7 @@ pub fn is_agreed(path: &str) -> bool {
         "privacy.accountant",
         "privacy.earlier",
     ];
-    whole || model || single.contains(&path)
+    whole || model || features || single.contains(&path)
 }
 
 fn write(mut text: String, value: impl Fn(&'static str) -> Option<Value>) -> String {
@@ -99,6 +106,7 @@ struct Known<'a> {
     records: usize,
     least_records: usize,
     parameters: usize,
+    features: Option<String>,
 }
 
 impl<'a> Known<'a> {
@@ -114,6 +122,7 @@ impl<'a> Known<'a> {
             records: facts.records,
             least_records: facts.least_records,
             parameters: facts.parameters,
+            features: built.features.as_ref().map(|features| features.hash.clone()),
         }
     }
 }
@@ -140,7 +149,8 @@ fn value(path: &'static str, document: &Document, built: &Built, known: &Known<'
         "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
             Some(Value::Float(built.test_records as f64))
         }
-        "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement" => from_file(path),
+        "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement"
+        | "features.cache" => from_file(path),
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,
@@ -221,6 +231,7 @@ fn shared_value(path: &'static str, document: &Document, known: &Known<'_>) -> O
         "resolved.records" => number(known.records),
         "resolved.least_records" => number(known.least_records),
         "resolved.parameters" => number(known.parameters),
+        "resolved.features" => known.features.as_deref().and_then(text),
         "resolved.budget" => None,
         _ => document.get(path),
     }

@@ -134,6 +134,10 @@ impl Ready {
         let sealing = Sealing { seat: &seat, secret: Arc::new(secret), ledger: charged };
         let gate = match own.table {
             OwnTable::Numbers(table) => sealing.gate(seat.planned.model.numbers(), table, &resume)?,
+            OwnTable::Features(table) => match seat.planned.model.mapped() {
+                Some(model) => sealing.gate(model, table, &resume)?,
+                None => sealing.gate(seat.planned.model.numbers(), table.to_numbers(), &resume)?,
+            },
             OwnTable::Images(table) => match seat.planned.model.images() {
                 Some(model) => sealing.gate(model, table, &resume)?,
                 None => sealing.gate(seat.planned.model.numbers(), table.to_numbers(), &resume)?,
@@ -346,6 +350,10 @@ pub fn measure(seat: &Seat, path: &Path, label: Option<&str>) -> Result<Measure,
             let model = seat.planned.model.numbers();
             Box::new(move |x| prdo_simulator::accuracy(&model, x, &table))
         }
+        OwnTable::Features(table) => match seat.planned.model.mapped() {
+            Some(model) => Box::new(move |x| prdo_simulator::accuracy(&model, x, &table)),
+            None => Box::new(|_| None),
+        },
         OwnTable::Images(table) => match seat.planned.model.images() {
             Some(model) => Box::new(move |x| prdo_simulator::accuracy(&model, x, &table)),
             None => Box::new(|_| None),

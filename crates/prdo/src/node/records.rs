@@ -1,9 +1,10 @@
 //! A member's own records, held against what was agreed on.
 
-use crate::config::{Document, Form, Planned, intercept};
+use crate::config::{Document, Form, Planned, Refused, intercept};
 use prdo_peer::agreement::Facts;
 use prdo_peer::wire::Hash;
 use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
+use prdo_problem::features::FeatureError;
 use std::path::Path;
 
 /// Records that fit the agreement, with the digest of what the file holds.
@@ -20,6 +21,8 @@ pub enum OwnTable {
     Numbers(Table),
     /// Images as bytes.
     Images(Table<u8>),
+    /// Features of either.
+    Features(Table<f32>),
 }
 
 impl OwnTable {
@@ -28,6 +31,7 @@ impl OwnTable {
         match self {
             Self::Numbers(table) => table.len(),
             Self::Images(table) => table.len(),
+            Self::Features(table) => table.len(),
         }
     }
 
@@ -48,6 +52,14 @@ pub enum RecordsError {
         file: String,
         /// Why.
         error: Box<DataError>,
+    },
+    /// It does not become the agreed features.
+    #[error("{file}: {error}")]
+    Features {
+        /// The file.
+        file: String,
+        /// Why.
+        error: FeatureError,
     },
     /// Another shape or other names.
     #[error("{file} does not match the agreement: {what} is {found}, agreed is {agreed}")]
@@ -101,6 +113,7 @@ pub fn read(
         label: reading.label.map(str::to_string),
         // Sparse records have as many features as are agreed on; of other formats the width is compared below.
         width: (format == Format::LibSvm).then_some(facts.features as usize),
+        categories: document.texts("features.categories").unwrap_or_default(),
         prefix: if reading.test { data::test_part(path).map(str::to_string) } else { None },
         ..Options::default()
     };
@@ -112,6 +125,7 @@ pub fn read(
     };
     let fit = Fit { file: &file, facts, document, planned };
     let table = match loaded {
+        loaded if planned.model.features.is_some() => OwnTable::Features(fit.features(loaded)?),
         Loaded::Images(images) if matches!(planned.model.form, Form::Network { .. }) => {
             OwnTable::Images(fit.table(images)?)
         }
@@ -146,6 +160,25 @@ impl Fit<'_> {
     fn differs(&self, what: impl Into<String>, found: impl ToString, agreed: impl ToString) -> RecordsError {
         let (found, agreed) = (found.to_string(), agreed.to_string());
         RecordsError::Differs { file: self.file.into(), what: what.into(), found, agreed }
+    }
+
+    /// The agreed features of records that fit.
+    fn features(&self, loaded: Loaded) -> Result<Table<f32>, RecordsError> {
+        let wrong = |error: Refused| match error {
+            Refused::Data(error) => RecordsError::Data { file: self.file.into(), error: Box::new(error) },
+            Refused::Features(error) => RecordsError::Features { file: self.file.into(), error },
+        };
+        let Some(plan) = &self.planned.model.features else {
+            return Err(self.differs("the features", "none", "a feature map"));
+        };
+        let loaded = match loaded {
+            Loaded::Images(data) => Loaded::Images(Dataset { table: self.table(data.clone())?, ..data }),
+            Loaded::Numbers(data) => Loaded::Numbers(Dataset { table: self.table(data.clone())?, ..data }),
+        };
+        let map = plan.make(self.document).map_err(|e| wrong(e.into()))?;
+        let agreed = self.document.text("resolved.features");
+        map.same_as(agreed.as_deref()).map_err(|e| wrong(e.into()))?;
+        Ok(map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(wrong)?.table)
     }
 
     /// The records with the agreed labels, and with an intercept where the model has one.

@@ -30,7 +30,7 @@ pub use groups::{Group, Spread};
 pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
-pub use privacy::{Kind, Statement, statement};
+pub use privacy::{Kind, Statement, features_note, statement};
 pub use style::{measured_note, method_style};
 
 use crate::plot::Figure;

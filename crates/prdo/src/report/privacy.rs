@@ -29,6 +29,14 @@ pub enum Kind {
     Warning,
 }
 
+/// What is said about a feature map: it costs no privacy, and which one it is.
+pub fn features_note(description: &str, hash: &str) -> String {
+    format!(
+        "The feature map is made of public constants: nothing in it was computed from records, so it costs no privacy \
+         ({description}; hash {hash})."
+    )
+}
+
 fn accountant(accounting: Accounting) -> &'static str {
     match accounting {
         Accounting::Numerical => {

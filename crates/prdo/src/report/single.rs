@@ -51,6 +51,10 @@ pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
     records::add(&mut page, &found.summary);
     page.heading("Privacy");
     add_privacy(&mut page, &found, method);
+    let features = &found.summary["features"];
+    if let (Some(what), Some(hash)) = (features["description"].as_str(), features["hash"].as_str()) {
+        page.paragraph(&super::features_note(what, hash));
+    }
     add_settings(&mut page, folder, &found);
     Ok(Report { html: page.finish(), gaps: found.gaps, figure })
 }

@@ -11,6 +11,7 @@ use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, Trim};
 
 use super::columns::{Cell, LabelColumn, NodeColumn, Roles};
 use super::{DataError, Dataset, Options, Place, Table};
+use crate::features::category_code;
 
 /// Reads the CSV file at `path`.
 ///
@@ -44,7 +45,7 @@ pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset,
     let roles = Roles::of(file, &names, options)?;
     options.check_width(file, roles.features.len())?;
 
-    let mut records = Records::new(file, &names, roles);
+    let mut records = Records::new(file, &names, roles, &options.categories);
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
         records.push(&record)?;
@@ -60,12 +61,15 @@ struct Records<'a> {
     features: Vec<f64>,
     labels: LabelColumn,
     nodes: NodeColumn,
+    /// For each column, whether its text is a category.
+    categories: Vec<bool>,
 }
 
 impl<'a> Records<'a> {
-    fn new(file: &'a str, names: &'a [String], roles: Roles) -> Self {
+    fn new(file: &'a str, names: &'a [String], roles: Roles, categories: &[String]) -> Self {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
-        Self { file, names, roles, features: Vec::new(), labels, nodes }
+        let categories = names.iter().map(|name| categories.contains(name)).collect();
+        Self { file, names, roles, features: Vec::new(), labels, nodes, categories }
     }
 
     fn push(&mut self, record: &ByteRecord) -> Result<(), DataError> {
@@ -76,7 +80,10 @@ impl<'a> Records<'a> {
         };
         for &c in &self.roles.features {
             let (text, cell) = field(c)?;
-            self.features.push(cell.number(text)?);
+            self.features.push(match cell.number(text) {
+                Err(_) if self.categories[c] => category_code(text),
+                number => number?,
+            });
         }
         match self.roles.label {
             Some(label) => {

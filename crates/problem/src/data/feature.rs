@@ -20,6 +20,11 @@ pub trait Feature: Copy + Send + Sync + PartialEq + 'static {
 
     /// Calls `visit` with the bytes of all `features`, in order and cut anywhere: for hashes.
     fn bytes(features: &[Self], visit: &mut dyn FnMut(&[u8]));
+
+    /// The numbers that `features` stand for, written to the beginning of `out`, which has room for them.
+    fn numbers(features: &[Self], out: &mut [f64]) {
+        out.iter_mut().zip(features).for_each(|(to, feature)| *to = feature.value());
+    }
 }
 
 impl Feature for f64 {
@@ -40,6 +45,31 @@ impl Feature for f64 {
 
     fn bytes(features: &[f64], visit: &mut dyn FnMut(&[u8])) {
         features.iter().for_each(|feature| visit(&feature.to_le_bytes()));
+    }
+}
+
+impl Feature for f32 {
+    const ONE: f32 = 1.0;
+    const NUMPY: &'static str = "<f4";
+
+    fn value(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn single(self) -> f32 {
+        self
+    }
+
+    fn finite(self) -> bool {
+        self.is_finite()
+    }
+
+    fn bytes(features: &[f32], visit: &mut dyn FnMut(&[u8])) {
+        features.iter().for_each(|feature| visit(&feature.to_le_bytes()));
+    }
+
+    fn numbers(features: &[f32], out: &mut [f64]) {
+        prdo_kernels::rank_one::widen(prdo_kernels::Level::best(), features, out);
     }
 }
 

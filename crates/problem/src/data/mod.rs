@@ -127,6 +127,9 @@ pub struct Options {
     pub node: Option<String>,
     /// The columns to learn from, in this order (CSV, Parquet); by default all others, in the file's order.
     pub features: Option<Vec<String>>,
+    /// Columns of a CSV file whose text may be any category: what is no number becomes the number that
+    /// [`category_code`](crate::features::category_code) gives it.
+    pub categories: Vec<String>,
     /// How many features a record has: widens LibSVM records, and is checked in all other formats.
     pub width: Option<usize>,
     /// Which part of a folder of images to read: `train` (the default), or `t10k` (IDX) or `test` (CIFAR-10).

@@ -38,7 +38,7 @@ impl<F: Feature> Table<F> {
     }
 
     /// A table whose numbers are known to be finite and whose lengths are known to fit.
-    pub(super) fn trusted(width: usize, features: Vec<F>, labels: Vec<f64>) -> Self {
+    pub(crate) fn trusted(width: usize, features: Vec<F>, labels: Vec<f64>) -> Self {
         debug_assert_eq!(features.len(), width * labels.len());
         Self { width, features, labels }
     }

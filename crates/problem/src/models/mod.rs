@@ -1,5 +1,6 @@
 //! Models: each gives the loss of one record and its gradient. Parameters and records are doubles.
 
+mod blocks;
 mod log_cosh;
 mod logistic;
 mod quadratic;
@@ -32,7 +33,7 @@ fn non_negative(field: &'static str, value: f64) -> Result<f64, ModelError> {
 }
 
 /// Refuses records of another width than the model's.
-fn check_width(width: usize, data: &crate::data::Table) -> Result<(), String> {
+fn check_width<F: crate::data::Feature>(width: usize, data: &crate::data::Table<F>) -> Result<(), String> {
     match data.width() {
         found if found == width => Ok(()),
         found => Err(format!("the model reads records of {width} features but these have {found}")),

@@ -1,17 +1,20 @@
 //! Softmax (multinomial logistic) regression.
 
+use super::blocks::{self, Gradients};
 use super::{ModelError, non_negative};
-use crate::data::Table;
+use crate::data::{Feature, Table};
 use prdo_kernels::linear as kernels;
-use prdo_privacy::Model;
+use prdo_privacy::{Linear, Model, Records};
+use std::marker::PhantomData;
 
 /// ℓ(x; a, y) = −log p_y + ρ/2·‖x‖², p = softmax of one score w_kᵀa + c_k a class. x holds, class after class,
-/// w_k and then c_k. Labels are 0 … K−1.
+/// w_k and then c_k. Labels are 0 … K−1. Records are numbers unless said otherwise; computing is in doubles.
 #[derive(Clone, Copy, Debug)]
-pub struct Softmax {
+pub struct Softmax<F: Feature = f64> {
     width: usize,
     classes: usize,
     regularization: f64,
+    records: PhantomData<fn(F)>,
 }
 
 impl Softmax {
@@ -20,10 +23,27 @@ impl Softmax {
     /// # Errors
     /// Fewer than two classes, or a negative or non-finite ρ.
     pub fn new(width: usize, classes: usize, regularization: f64) -> Result<Self, ModelError> {
+        Self::reading(width, classes, regularization)
+    }
+}
+
+impl<F: Feature> Softmax<F> {
+    /// The same on records of any kind of features.
+    ///
+    /// # Errors
+    /// As [`Softmax::new`].
+    pub fn reading(width: usize, classes: usize, regularization: f64) -> Result<Self, ModelError> {
         if classes < 2 {
             return Err(ModelError { field: "classes", value: classes as f64, allowed: "at least 2" });
         }
-        Ok(Self { width, classes, regularization: non_negative("regularization", regularization)? })
+        let regularization = non_negative("regularization", regularization)?;
+        Ok(Self { width, classes, regularization, records: PhantomData })
+    }
+
+    /// The same model on records of another kind of features.
+    pub fn for_records<G: Feature>(&self) -> Softmax<G> {
+        let Self { width, classes, regularization, .. } = *self;
+        Softmax { width, classes, regularization, records: PhantomData }
     }
 
     /// ρ.
@@ -31,22 +51,54 @@ impl Softmax {
         self.regularization
     }
 
-    /// Scores less their largest: exponentials of these cannot overflow.
-    fn scores(&self, x: &[f64], a: &[f64]) -> Vec<f64> {
-        let mut scores = vec![0.0; self.classes];
-        kernels::softmax_scores(x, a, &mut scores);
-        scores
+    /// Calls `visit` with each record and its scores, and adds up what slopes it leaves there if gradients are asked for.
+    fn look(
+        &self,
+        x: &[f64],
+        data: &Table<F>,
+        records: Records<'_>,
+        mut gradients: Option<&mut Gradients>,
+        mut visit: impl FnMut(usize, &mut [f64]),
+    ) {
+        blocks::each(x, self.width + 1, data, records, |block, scores| {
+            for (record, scores) in block.records.iter().zip(scores.chunks_exact_mut(self.classes)) {
+                visit(*record as usize, scores);
+            }
+            if let Some(gradients) = gradients.as_deref_mut() {
+                gradients.add(block, scores);
+            }
+        });
+    }
+
+    /// −log p_y.
+    fn cross_entropy(&self, data: &Table<F>, record: usize, scores: &[f64]) -> f64 {
+        // Exponentials of scores less their largest cannot overflow.
+        let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = scores.iter().map(|s| (s - largest).exp()).sum();
+        let own = scores.get(data.label(record) as usize).copied().unwrap_or(f64::NAN);
+        total.ln() - (own - largest)
+    }
+
+    /// Adds `count`·∇(ρ/2·‖x‖²).
+    fn add_ridge(&self, x: &[f64], count: f64, sum: &mut [f64]) {
+        if self.regularization > 0.0 {
+            sum.iter_mut().zip(x).for_each(|(s, x)| *s += count * (self.regularization * x));
+        }
+    }
+
+    fn ridge(&self, x: &[f64]) -> f64 {
+        0.5 * self.regularization * kernels::margin(x, x)
     }
 }
 
-impl Model for Softmax {
-    type Data = Table;
+impl<F: Feature> Model for Softmax<F> {
+    type Data = Table<F>;
 
     fn dimension(&self) -> usize {
         (self.width + 1) * self.classes
     }
 
-    fn check(&self, data: &Table) -> Result<(), String> {
+    fn check(&self, data: &Table<F>) -> Result<(), String> {
         super::check_width(self.width, data)?;
         let outside = |y: &&f64| !(**y >= 0.0 && **y < self.classes as f64 && y.fract() == 0.0);
         match data.labels().iter().find(outside) {
@@ -55,26 +107,76 @@ impl Model for Softmax {
         }
     }
 
-    fn loss(&self, x: &[f64], data: &Table, record: usize) -> f64 {
-        let scores = self.scores(x, data.row(record));
-        let total: f64 = scores.iter().map(|s| s.exp()).sum();
-        let own = scores.get(data.label(record) as usize).copied().unwrap_or(f64::NAN);
-        total.ln() - own + 0.5 * self.regularization * kernels::margin(x, x)
+    fn loss(&self, x: &[f64], data: &Table<F>, record: usize) -> f64 {
+        self.sum_losses(x, data, Records::Run(record, record + 1))
     }
 
-    fn gradient(&self, x: &[f64], data: &Table, record: usize, gradient: &mut [f64]) {
-        let mut scratch = vec![0.0; self.classes];
-        let (a, y) = (data.row(record), data.label(record) as usize);
-        kernels::softmax_gradient(x, a, y, &mut scratch, gradient);
-        if self.regularization > 0.0 {
-            gradient.iter_mut().zip(x).for_each(|(g, x)| *g += self.regularization * x);
-        }
+    fn gradient(&self, x: &[f64], data: &Table<F>, record: usize, gradient: &mut [f64]) {
+        gradient.fill(0.0);
+        self.add_gradients(x, data, Records::Run(record, record + 1), gradient);
     }
 
-    fn correct(&self, x: &[f64], data: &Table, record: usize) -> Option<bool> {
-        let scores = self.scores(x, data.row(record));
-        let best = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(k, _)| k)?;
-        Some(best == data.label(record) as usize)
+    fn correct(&self, x: &[f64], data: &Table<F>, record: usize) -> Option<bool> {
+        self.count_correct(x, data, Records::Run(record, record + 1)).map(|right| right == 1)
+    }
+
+    fn count_correct(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> Option<u64> {
+        let mut right = 0;
+        self.look(x, data, records, None, |record, scores| {
+            let best = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(k, _)| k);
+            right += u64::from(best == Some(data.label(record) as usize));
+        });
+        Some(right)
+    }
+
+    fn linear(&self) -> Option<&dyn Linear<Table<F>>> {
+        // With a ridge, a gradient has rank one no more.
+        (self.regularization == 0.0).then_some(self as &dyn Linear<Table<F>>)
+    }
+
+    fn add_gradients(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) {
+        let mut gradients = Gradients::new(self.classes, self.width + 1);
+        let slopes = |record: usize, scores: &mut [f64]| self.slopes(data, record, scores);
+        self.look(x, data, records, Some(&mut gradients), slopes);
+        gradients.add_to(sum);
+        self.add_ridge(x, records.len() as f64, sum);
+    }
+
+    fn sum_losses(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> f64 {
+        let mut losses = 0.0;
+        self.look(x, data, records, None, |record, scores| {
+            losses += self.cross_entropy(data, record, scores)
+        });
+        losses + records.len() as f64 * self.ridge(x)
+    }
+
+    fn evaluate(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) -> f64 {
+        let (mut losses, mut gradients) = (0.0, Gradients::new(self.classes, self.width + 1));
+        self.look(x, data, records, Some(&mut gradients), |record, scores| {
+            losses += self.cross_entropy(data, record, scores);
+            self.slopes(data, record, scores);
+        });
+        gradients.add_to(sum);
+        self.add_ridge(x, records.len() as f64, sum);
+        losses + records.len() as f64 * self.ridge(x)
+    }
+}
+
+impl<F: Feature> Linear<Table<F>> for Softmax<F> {
+    fn outputs(&self) -> usize {
+        self.classes
+    }
+
+    fn inputs(&self) -> usize {
+        self.width + 1
+    }
+
+    fn input(&self, data: &Table<F>, record: usize, out: &mut [f64]) {
+        blocks::input(data, record, out);
+    }
+
+    fn slopes(&self, data: &Table<F>, record: usize, scores: &mut [f64]) {
+        kernels::softmax_slopes(data.label(record) as usize, scores);
     }
 }
 

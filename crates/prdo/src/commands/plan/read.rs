@@ -228,6 +228,12 @@ fn constants(
         (Kept::Images(holdings), Some(model)) => {
             PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
         }
+        (Kept::Features(holdings), _) => match outline.model.mapped() {
+            Some(model) => {
+                PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
+            }
+            None => return (given, None),
+        },
         (Kept::Numbers(holdings), _) => {
             let model = outline.model.numbers();
             PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)

@@ -92,6 +92,7 @@ fn least(outline: &Outline) -> usize {
     match &outline.records {
         Kept::Numbers(holdings) => fewest(&holdings.nodes),
         Kept::Images(holdings) => fewest(&holdings.nodes),
+        Kept::Features(holdings) => fewest(&holdings.nodes),
     }
 }
 
@@ -103,6 +104,7 @@ fn facts(outline: &Outline) -> &Facts {
     match &outline.records {
         Kept::Numbers(holdings) => &holdings.facts,
         Kept::Images(holdings) => &holdings.facts,
+        Kept::Features(holdings) => &holdings.facts,
     }
 }
 
@@ -140,7 +142,13 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
         )
     };
     let facts = facts(meant);
+    if let Kept::Features(_) = &meant.records {
+        return Err(Failure::Input(
+            "--unprotected-validation does not go with [features]: use --stand-in".into(),
+        ));
+    }
     let given = match &meant.records {
+        Kept::Features(_) => return Err(missing()),
         Kept::Numbers(holdings) => {
             // An intercept's column is added when the run is built.
             let table = holdings.validation.as_ref().ok_or_else(missing)?;

@@ -1,0 +1,285 @@
+//! The run file's `[features]` section: the map that records go through before softmax regression reads them.
+
+use super::document::Document;
+use super::place::ConfigError;
+use prdo_peer::agreement::Facts;
+use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded};
+use prdo_problem::features::{
+    Cache, Column, FeatureError, FeatureMap, Found, PatchSettings, Settings, TableMap, TableSettings,
+};
+use std::path::PathBuf;
+
+/// A map that is fixed by public facts, before it is made.
+#[derive(Clone, Debug)]
+pub enum FeaturePlan {
+    /// Of images.
+    Images(ImageShape, Settings),
+    /// Of tables.
+    Table(TableSettings),
+}
+
+/// A map that was made.
+pub struct Map {
+    made: Made,
+    cache: Option<Cache>,
+}
+
+enum Made {
+    Images(Box<FeatureMap>),
+    Table(TableMap),
+}
+
+/// What is told while features are extracted: how many records are done, of how many.
+pub type Extracting<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Records that did not become features.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// They cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// They do not fit the map.
+    #[error(transparent)]
+    Features(#[from] FeatureError),
+}
+
+/// The map that the run file asks for; `None` if it has no `[features]` section.
+///
+/// # Errors
+/// Settings that do not fit each other, the model or the records, at their place in the run file.
+pub fn feature_plan(
+    document: &Document,
+    kind: &str,
+    facts: &Facts,
+) -> Result<Option<FeaturePlan>, ConfigError> {
+    let Some(name) = document.text("features.map") else {
+        return match document.has_section("features") {
+            true => Err(document.missing("features.map")),
+            false => Ok(None),
+        };
+    };
+    if kind != "softmax" {
+        let message =
+            format!("features.map = {name:?} does not fit model.kind = {kind:?}: it must be \"softmax\"");
+        return Err(document.error("features.map", message));
+    }
+    let plan = match name.as_str() {
+        "table" => FeaturePlan::Table(table_settings(document, facts)?),
+        _ => images(document, &name, facts)?,
+    };
+    plan.dimension().map_err(|e| located(document, &e))?;
+    Ok(Some(plan))
+}
+
+fn images(document: &Document, name: &str, facts: &Facts) -> Result<FeaturePlan, ConfigError> {
+    let Some([channels, height, width]) = facts.image else {
+        return Err(located(document, &FeatureError::NotImages { name: name.to_owned() }));
+    };
+    let shape = ImageShape { channels: channels as usize, height: height as usize, width: width as usize };
+    let whole = |path, default: usize| document.integer(path).map_or(default, |n| n as usize);
+    let number = |path, default: f64| document.float(path).unwrap_or(default);
+    let base = Settings::scattering(shape.channels);
+    let patches = (name == "scattering+patches").then(|| {
+        let base = PatchSettings::default();
+        PatchSettings {
+            filters: whole("features.filters", base.filters),
+            size: whole("features.patch", base.size),
+            weight: number("features.weight", base.weight),
+            ..base
+        }
+    });
+    let settings = Settings {
+        scales: whole("features.scales", base.scales as usize) as u32,
+        angles: whole("features.angles", base.angles),
+        grid: whole("features.grid", base.grid),
+        ridge: number("features.ridge", base.ridge),
+        mirror: document.flag("features.mirror").unwrap_or(base.mirror),
+        patches,
+        ..base
+    };
+    Ok(FeaturePlan::Images(shape, settings))
+}
+
+fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, ConfigError> {
+    let count = facts.features as usize;
+    let names = facts.feature_names.clone().unwrap_or_else(|| (1..=count).map(|k| k.to_string()).collect());
+    let mut ranges = Vec::new();
+    for text in document.texts("features.ranges").unwrap_or_default() {
+        let Some(range) = parsed(&text) else {
+            let message = format!("features.ranges: {text:?} is not \"column: low to high\"");
+            return Err(document.error("features.ranges", message));
+        };
+        ranges.push(range);
+    }
+    let categories = document.texts("features.categories").unwrap_or_default();
+    let known = |name: &str| names.iter().any(|n| n == name);
+    let given = ranges.iter().map(|(name, ..)| name).chain(&categories);
+    if let Some(unknown) = given.into_iter().find(|name| !known(name)) {
+        let message =
+            format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
+        return Err(document.error("features.ranges", message));
+    }
+    let column = |name: &String| match ranges.iter().find(|(n, ..)| n == name) {
+        Some((_, low, high)) => Ok(Column::Range { name: name.clone(), low: *low, high: *high }),
+        None if categories.contains(name) => Ok(Column::Category { name: name.clone() }),
+        None => Err(located(document, &FeatureError::NoRange { column: name.clone() })),
+    };
+    Ok(TableSettings {
+        columns: names.iter().map(column).collect::<Result<_, _>>()?,
+        buckets: document.integer("features.buckets").unwrap_or(64) as usize,
+        fourier: document.integer("features.fourier").unwrap_or(0) as usize,
+        bandwidth: document.float("features.bandwidth").unwrap_or(1.0),
+    })
+}
+
+/// `column: low to high`.
+fn parsed(text: &str) -> Option<(String, f64, f64)> {
+    let (name, range) = text.rsplit_once(':')?;
+    let (low, high) = range.split_once(" to ")?;
+    Some((name.trim().to_owned(), low.trim().parse().ok()?, high.trim().parse().ok()?))
+}
+
+/// An error at the key it is about.
+pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
+    let field = match error {
+        FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => {
+            "features.ranges"
+        }
+        _ => "features.map",
+    };
+    document.error(field, error.to_string())
+}
+
+impl FeaturePlan {
+    /// How many features a record will have.
+    ///
+    /// # Errors
+    /// Settings outside their ranges.
+    pub fn dimension(&self) -> Result<usize, FeatureError> {
+        match self {
+            Self::Images(shape, settings) => settings.dimension(*shape),
+            Self::Table(settings) => Ok(TableMap::new(settings.clone())?.dimension()),
+        }
+    }
+
+    /// Makes the map, which takes some seconds for images.
+    ///
+    /// # Errors
+    /// As [`FeaturePlan::dimension`].
+    pub fn make(&self, document: &Document) -> Result<Map, FeatureError> {
+        let made = match self {
+            Self::Images(shape, settings) => Made::Images(Box::new(FeatureMap::new(*shape, *settings)?)),
+            Self::Table(settings) => Made::Table(TableMap::new(settings.clone())?),
+        };
+        let folder = document.file("features.cache").or_else(default_cache);
+        Ok(Map { made, cache: folder.map(Cache::new) })
+    }
+}
+
+/// Where features are kept if nobody says: in the user's cache folder, which is nobody else's.
+fn default_cache() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+    Some(base.or_else(|| variable("LOCALAPPDATA"))?.join("prdo").join("features"))
+}
+
+impl Map {
+    /// BLAKE3 of the map with its constants.
+    pub fn hash(&self) -> String {
+        match &self.made {
+            Made::Images(map) => map.hash(),
+            Made::Table(map) => map.hash(),
+        }
+    }
+
+    /// What it is, in one line.
+    pub fn describe(&self) -> String {
+        match &self.made {
+            Made::Images(map) => map.describe(),
+            Made::Table(map) => map.describe(),
+        }
+    }
+
+    /// Refuses a map that is not the one others have.
+    ///
+    /// # Errors
+    /// [`FeatureError::Mismatch`], with both hashes.
+    pub fn same_as(&self, other: Option<&str>) -> Result<(), FeatureError> {
+        match other {
+            Some(other) if other != self.hash() => {
+                Err(FeatureError::Mismatch { own: self.hash(), other: other.to_owned() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The records' features; what was not kept on disk is in the warnings.
+    ///
+    /// # Errors
+    /// Records that the map cannot read.
+    pub fn apply(
+        &self,
+        loaded: Loaded,
+        extracting: Extracting<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Dataset<f32>, Refused> {
+        match (&self.made, loaded) {
+            (Made::Images(map), Loaded::Images(data)) => self.images(map, data, extracting, warnings),
+            (Made::Images(map), Loaded::Numbers(data)) => self.images(map, data, extracting, warnings),
+            (Made::Table(map), Loaded::Numbers(data)) => {
+                let table = map.apply(&data.table, data.feature_names.as_deref())?;
+                Ok(with_table(data, table))
+            }
+            (Made::Table(map), Loaded::Images(data)) => {
+                let data = data.into_numbers();
+                let table = map.apply(&data.table, None)?;
+                Ok(with_table(data, table))
+            }
+        }
+    }
+
+    fn images<F: prdo_problem::data::Feature>(
+        &self,
+        map: &FeatureMap,
+        data: Dataset<F>,
+        extracting: Extracting<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Dataset<f32>, Refused> {
+        let Some(shape) = data.image else {
+            return Err(FeatureError::NotImages { name: "scattering".into() }.into());
+        };
+        let total = data.table.len();
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let progress = |count: usize| {
+            let before = done.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
+            extracting(before + count, total);
+        };
+        let extract = || map.apply(&data.table, shape, &progress);
+        let table = match &self.cache {
+            None => extract()?,
+            Some(cache) => {
+                let (table, found) = cache.features(&map.hash(), map.dimension(), &data.table, extract)?;
+                if let Found::NotKept(why) = found {
+                    warnings.push(format!("features were not kept for the next run: {why}"));
+                }
+                table
+            }
+        };
+        Ok(with_table(data, table))
+    }
+}
+
+/// The same data with its features in place of what it held.
+fn with_table<F: prdo_problem::data::Feature>(
+    data: Dataset<F>,
+    table: prdo_problem::data::Table<f32>,
+) -> Dataset<f32> {
+    Dataset {
+        table,
+        node: data.node,
+        class_names: data.class_names,
+        feature_names: data.feature_names,
+        image: data.image,
+        labelled: data.labelled,
+    }
+}

@@ -1,0 +1,196 @@
+//! Features on disk, so that they are extracted once.
+//!
+//! A file is named by the hash of the map and of the records it was applied to, so that another map, or one record
+//! changed, is another file; what it holds is hashed too, so that a damaged one is noticed and made again. It holds what
+//! the records hold: it belongs where they are kept.
+
+use super::FeatureError;
+use crate::data::{Feature, Table};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The first bytes of every file.
+const MAGIC: &[u8; 8] = b"prdofea1";
+/// Magic, records, width, hash of the values.
+const HEADER: usize = 8 + 8 + 8 + 32;
+
+/// A folder of extracted features.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// Where features came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// They were on disk.
+    OnDisk,
+    /// They were extracted, and are on disk now.
+    Extracted,
+    /// They were extracted and could not be written, for this reason.
+    NotKept(String),
+}
+
+impl Cache {
+    /// Features kept in `folder`, which is made when it is needed.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Where the features of these records are kept, under the map with this hash.
+    pub fn path<F: Feature>(&self, map: &str, records: &Table<F>) -> PathBuf {
+        let mut hasher = blake3::Hasher::new_derive_key("prdo 2026-11 feature cache v1");
+        hasher.update(map.as_bytes()).update(F::NUMPY.as_bytes());
+        hasher.update(&(records.width() as u64).to_le_bytes());
+        hasher.update(&(records.len() as u64).to_le_bytes());
+        F::bytes(records.features(), &mut |bytes| {
+            hasher.update(bytes);
+        });
+        self.folder.join(format!("{}.features", hasher.finalize().to_hex()))
+    }
+
+    /// The features of `records` under the map with this hash and this many features: from disk, or else as `extract`
+    /// gives them, which are then kept. That they cannot be kept is no reason to lose them.
+    ///
+    /// # Errors
+    /// What `extract` says.
+    pub fn features<F: Feature>(
+        &self,
+        map: &str,
+        width: usize,
+        records: &Table<F>,
+        extract: impl FnOnce() -> Result<Table<f32>, FeatureError>,
+    ) -> Result<(Table<f32>, Found), FeatureError> {
+        let path = self.path(map, records);
+        // Not there, of another size, or not what was written: made anew, whatever the reason.
+        if let Ok(Some(values)) = load(&path, records.len(), width) {
+            return Ok((Table::trusted(width, values, records.labels().to_vec()), Found::OnDisk));
+        }
+        let table = extract()?;
+        let found = match save(&path, &table) {
+            Ok(()) => Found::Extracted,
+            Err(error) => Found::NotKept(format!("cannot write {}: {error}", path.display())),
+        };
+        Ok((table, found))
+    }
+}
+
+/// The values of a file that is whole.
+fn load(path: &Path, records: usize, width: usize) -> io::Result<Option<Vec<f32>>> {
+    let mut file = File::open(path)?;
+    let expected =
+        records.checked_mul(width).and_then(|n| n.checked_mul(4)).and_then(|n| n.checked_add(HEADER));
+    if expected.map(|n| n as u64) != Some(file.metadata()?.len()) {
+        return Ok(None);
+    }
+    let mut header = [0; HEADER];
+    file.read_exact(&mut header)?;
+    let head = [&MAGIC[..], &(records as u64).to_le_bytes(), &(width as u64).to_le_bytes()].concat();
+    let (mut hasher, mut values) = (blake3::Hasher::new(), Vec::with_capacity(records * width));
+    let mut buffer = vec![0; 1 << 20];
+    let mut left = records * width * 4;
+    while left > 0 {
+        let part = left.min(buffer.len());
+        let bytes = &mut buffer[..part];
+        file.read_exact(bytes)?;
+        hasher.update(bytes);
+        values.extend(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+        left -= part;
+    }
+    let whole = header[..24] == head[..] && header[24..] == hasher.finalize().as_bytes()[..];
+    Ok(whole.then_some(values).filter(|values| values.iter().all(|v| v.is_finite())))
+}
+
+/// Writes beside the file and moves it into place, so that nobody ever finds half of one.
+fn save(path: &Path, table: &Table<f32>) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let temporary = path.with_extension(format!("{}.part", std::process::id()));
+    let result = write(&temporary, table).and_then(|()| std::fs::rename(&temporary, path));
+    if result.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    result
+}
+
+fn write(path: &Path, table: &Table<f32>) -> io::Result<()> {
+    let mut hasher = blake3::Hasher::new();
+    each_part(table.features(), |bytes| {
+        hasher.update(bytes);
+        Ok(())
+    })?;
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(MAGIC)?;
+    file.write_all(&(table.len() as u64).to_le_bytes())?;
+    file.write_all(&(table.width() as u64).to_le_bytes())?;
+    file.write_all(hasher.finalize().as_bytes())?;
+    each_part(table.features(), |bytes| file.write_all(bytes))?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// The values as bytes, a megabyte or so at a time.
+fn each_part(values: &[f32], mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut bytes = Vec::with_capacity(1 << 20);
+    for part in values.chunks(1 << 18) {
+        bytes.clear();
+        bytes.extend(part.iter().flat_map(|v| v.to_le_bytes()));
+        visit(&bytes)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_extracted_is_found_again_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("deep").join("down"));
+        let records = Table::new(2, vec![1u8, 2, 3, 4], vec![0.0, 1.0]).unwrap();
+        let made = Table::new(3, vec![0.5_f32, 1.5, 2.5, -1.0, 0.0, 3.0], vec![0.0, 1.0]).unwrap();
+        let ask =
+            |map: &str, records: &Table<u8>| cache.features(map, 3, records, || Ok(made.clone())).unwrap();
+        assert_eq!(ask("a", &records), (made.clone(), Found::Extracted));
+        assert_eq!(ask("a", &records), (made.clone(), Found::OnDisk));
+        assert_eq!(ask("b", &records).1, Found::Extracted);
+        let other = Table::new(2, vec![1u8, 2, 3, 5], vec![0.0, 1.0]).unwrap();
+        assert_eq!(ask("a", &other).1, Found::Extracted);
+        // Labels are not the features' business.
+        let relabelled = Table::new(2, vec![1u8, 2, 3, 4], vec![1.0, 1.0]).unwrap();
+        let (found, kept) = ask("a", &relabelled);
+        assert!(kept == Found::OnDisk && found.labels() == [1.0, 1.0]);
+    }
+
+    #[test]
+    fn damaged_files_are_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        let records = Table::new(1, vec![1u8], vec![0.0]).unwrap();
+        let made = Table::new(2, vec![0.5_f32, 1.5], vec![0.0]).unwrap();
+        let ask = || cache.features("a", 2, &records, || Ok(made.clone())).unwrap();
+        ask();
+        let path = cache.path("a", &records);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+            assert_eq!(ask(), (made.clone(), Found::Extracted), "byte {at}");
+            assert_eq!(std::fs::read(&path).unwrap(), whole);
+        }
+        for length in [0, 7, HEADER, whole.len() - 1] {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(ask().1, Found::Extracted);
+        }
+        std::fs::write(&path, [&whole[..], &[0]].concat()).unwrap();
+        assert_eq!((ask().1, ask().1), (Found::Extracted, Found::OnDisk));
+        let failed = cache.features("c", 2, &records, || Err(FeatureError::setting("a", 1, "b")));
+        assert!(failed.is_err());
+        let blocked = Cache::new(path.join("in a file"));
+        let (table, found) = blocked.features("a", 2, &records, || Ok(made.clone())).unwrap();
+        assert!(table == made && matches!(found, Found::NotKept(why) if why.contains("in a file")));
+    }
+}

@@ -1,0 +1,433 @@
+//! The feature map of images: scattering, patches, logarithm, pooling, mirror folding, whitening, unit norm.
+
+use super::FeatureError;
+use super::patches::{self, PatchSettings, Patches};
+use super::scattering::{Scattering, Workspace, channels};
+use super::statistics::{Moments, Whitening};
+use super::wavelets;
+use crate::data::{DENSE_LIMIT, Feature, ImageShape, Table};
+use prdo_kernels::fourier::{self, Sums};
+use prdo_kernels::{LANES, Level, Memory, Records, dense};
+use rayon::prelude::*;
+
+/// What a map of images is made of. The defaults are those that were found best on CIFAR-10's validation images.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// J: wavelets have scales 1, 2, …, 2^(J−1) and averages are taken every 2^J pixels.
+    pub scales: u32,
+    /// L: wavelets an half turn.
+    pub angles: usize,
+    /// Cells a side over which averages are averaged.
+    pub grid: usize,
+    /// What is added before the logarithm.
+    pub offset: f64,
+    /// What is added to the correlations of channels before they are undone: 1 is as much as each channel's own.
+    pub ridge: f64,
+    /// Whether an image and its mirror get (nearly) the same features, which halves their number. Not for letters
+    /// and digits.
+    pub mirror: bool,
+    /// How many dead-leaves images the statistics come from.
+    pub leaves: usize,
+    /// Filters beside the scattering.
+    pub patches: Option<PatchSettings>,
+}
+
+impl Settings {
+    /// Scattering alone, for images with this many colours.
+    pub fn scattering(channels: usize) -> Self {
+        let mirror = channels == 3;
+        Self { scales: 2, angles: 8, grid: 4, offset: 1e-3, ridge: 0.1, mirror, leaves: 3000, patches: None }
+    }
+
+    /// Scattering and patches.
+    pub fn with_patches(channels: usize) -> Self {
+        Self { patches: Some(PatchSettings::default()), ..Self::scattering(channels) }
+    }
+
+    /// How many features a map of these settings gives images of this shape.
+    ///
+    /// # Errors
+    /// Settings outside their ranges, or images that are too small for them.
+    pub fn dimension(&self, shape: ImageShape) -> Result<usize, FeatureError> {
+        self.check(shape)?;
+        let patches = self.patches.map_or(0, |p| 2 * p.filters * p.grid * p.grid);
+        Ok(shape.channels * channels(self.scales, self.angles) * self.cells() + patches)
+    }
+
+    /// Cells that are left after folding.
+    fn cells(&self) -> usize {
+        self.grid * if self.mirror { self.grid.div_ceil(2) } else { self.grid }
+    }
+
+    fn check(&self, shape: ImageShape) -> Result<(), FeatureError> {
+        let number = |field, value: f64, least: f64, most: f64| match (least..=most).contains(&value) {
+            true => Ok(()),
+            false => Err(FeatureError::setting(field, value, format!("from {least} to {most}"))),
+        };
+        number("scales", f64::from(self.scales), 1.0, 5.0)?;
+        number("angles", self.angles as f64, 1.0, 16.0)?;
+        number("offset", self.offset, 1e-9, 1e3)?;
+        number("ridge", self.ridge, 1e-6, 1e6)?;
+        number("leaves", self.leaves as f64, 100.0, 100_000.0)?;
+        let side = shape.height.min(shape.width);
+        if side >> self.scales == 0
+            || shape.height.max(shape.width) > 1024
+            || ![1, 3].contains(&shape.channels)
+        {
+            let allowed = format!("1 or 3 colours and sides from {} to 1024 pixels", 1 << self.scales);
+            return Err(FeatureError::setting("image", shape, allowed));
+        }
+        number("grid", self.grid as f64, 1.0, (side >> self.scales) as f64)?;
+        let Some(patches) = self.patches else { return Ok(()) };
+        number("patches.filters", patches.filters as f64, 1.0, 10_000.0)?;
+        number("patches.size", patches.size as f64, 2.0, side.min(16) as f64)?;
+        number("patches.stride", patches.stride as f64, 1.0, 16.0)?;
+        number("patches.threshold", patches.threshold, 0.0, 100.0)?;
+        number("patches.weight", patches.weight, 1e-3, 1e3)?;
+        let places = (side - patches.size) / patches.stride + 1;
+        number("patches.grid", patches.grid as f64, 1.0, places as f64)
+    }
+}
+
+/// A map from images of one size to features of unit norm.
+#[derive(Clone, Debug)]
+pub struct FeatureMap {
+    shape: ImageShape,
+    settings: Settings,
+    level: Level,
+    scattering: Scattering,
+    pooling: [Sums; 2],
+    mirrored: Vec<usize>,
+    whitening: Whitening,
+    patches: Option<(Patches, Whitening)>,
+    hash: [u8; 32],
+}
+
+/// The memory of one thread.
+struct Worker {
+    planes: Vec<f32>,
+    work: Workspace,
+    scattered: Memory,
+    pooled: Memory,
+    scratch: Memory,
+    responses: Vec<f32>,
+    mirror: Vec<f32>,
+    rows: Vec<f32>,
+}
+
+impl FeatureMap {
+    /// The map for images of this shape. Takes some seconds: it looks at thousands of synthetic images.
+    ///
+    /// # Errors
+    /// Settings outside their ranges, or images that are too small for them.
+    pub fn new(shape: ImageShape, settings: Settings) -> Result<Self, FeatureError> {
+        settings.check(shape)?;
+        let size = [shape.height, shape.width];
+        let level = Level::best();
+        let scattering = Scattering::new(size, settings.scales, settings.angles, level);
+        let of_one = scattering.mirrored();
+        let of_plane = |p: usize| of_one.iter().map(|c| p * of_one.len() + c).collect::<Vec<_>>();
+        let mirrored = (0..shape.channels).flat_map(of_plane).collect();
+        let pooling = scattering.places().map(|places| wavelets::pooling(places, settings.grid));
+        let none = Whitening { width: 0, mean: Vec::new(), weights: Vec::new() };
+        let mut map = Self {
+            shape,
+            settings,
+            level,
+            scattering,
+            pooling,
+            mirrored,
+            whitening: none.clone(),
+            patches: None,
+            hash: [0; 32],
+        };
+        let leaves = patches::leaves(settings.leaves, shape.channels, size);
+        let leaves: Vec<Vec<f32>> = leaves.into_iter().map(|image| opponent(&image, shape)).collect();
+        map.patches =
+            settings.patches.map(|patches| (Patches::new(patches, shape.channels, size, &leaves), none));
+        map.learn(&leaves);
+        map.hash = map.digest();
+        Ok(map)
+    }
+
+    /// Takes statistics of the rows of synthetic images, in the order of the images.
+    fn learn(&mut self, leaves: &[Vec<f32>]) {
+        let mut moments = Moments::new(self.channels());
+        let mut of_patches = self.patches.as_ref().map(|(patches, _)| Moments::new(patches.channels()));
+        let rows = |worker: &mut Worker, images: &[Vec<f32>]| {
+            let images: Vec<&[f32]> = images.iter().map(Vec::as_slice).collect();
+            (self.scattered_rows(worker, &images), self.patch_rows(worker, &images, true))
+        };
+        let found: Vec<(Vec<f32>, Vec<f32>)> = leaves
+            .par_chunks(LANES)
+            .map_init(|| self.worker(), |worker, images| rows(worker, images))
+            .collect();
+        for (scattered, patches) in &found {
+            moments.add(scattered);
+            if let Some(moments) = &mut of_patches {
+                moments.add(patches);
+            }
+        }
+        self.whitening = moments.whitening(self.settings.ridge);
+        if let (Some((_, whitening)), Some(moments)) = (&mut self.patches, of_patches) {
+            *whitening = moments.whitening(self.settings.ridge);
+        }
+    }
+
+    /// How many features a record gets.
+    pub fn dimension(&self) -> usize {
+        let patches = self.patches.as_ref().map_or(0, |(p, _)| p.channels() * p.cells());
+        self.channels() * self.cells() + patches
+    }
+
+    /// The shape of the images it reads.
+    pub fn shape(&self) -> ImageShape {
+        self.shape
+    }
+
+    /// BLAKE3 of the map's description and of all its computed constants, in hexadecimal digits.
+    pub fn hash(&self) -> String {
+        blake3::Hash::from_bytes(self.hash).to_hex().to_string()
+    }
+
+    /// What the map is, in one line.
+    pub fn describe(&self) -> String {
+        let s = &self.settings;
+        let mut text = format!(
+            "features v1: images {}; scattering of {} scales, {} angles; log offset {:?}; grid {}; ridge {:?}; mirror {}; {} dead leaves",
+            self.shape, s.scales, s.angles, s.offset, s.grid, s.ridge, s.mirror, s.leaves,
+        );
+        if let Some(p) = s.patches {
+            text += &format!(
+                "; {} patches of {}, stride {}, threshold {:?}, grid {}, weight {:?}",
+                p.filters, p.size, p.stride, p.threshold, p.grid, p.weight
+            );
+        }
+        text
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("prdo 2026-11 feature map v1");
+        hasher.update(self.describe().as_bytes());
+        let mut add = |values: &[f32]| {
+            hasher.update(&(values.len() as u64).to_le_bytes());
+            values.iter().for_each(|v| {
+                hasher.update(&v.to_bits().to_le_bytes());
+            });
+        };
+        add(&self.whitening.mean);
+        add(&self.whitening.weights);
+        if let Some((patches, whitening)) = &self.patches {
+            add(&patches.taps);
+            add(&whitening.mean);
+            add(&whitening.weights);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// The features of every record. `progress` is told how many more records are done, from any thread.
+    ///
+    /// # Errors
+    /// Records that are not images of the map's shape, or features that need too much memory.
+    pub fn apply<F: Feature>(
+        &self,
+        images: &Table<F>,
+        shape: ImageShape,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Table<f32>, FeatureError> {
+        if shape != self.shape || images.width() != shape.features() {
+            return Err(FeatureError::Shape { expected: self.shape, found: shape });
+        }
+        let (records, features) = (images.len(), self.dimension());
+        if (records as u128) * (features as u128) * 4 > u128::from(DENSE_LIMIT) {
+            return Err(FeatureError::TooLarge { records, features, limit: DENSE_LIMIT });
+        }
+        let mut out = vec![0.0_f32; records * features];
+        let group = |worker: &mut Worker, number: usize, out: &mut [f32]| {
+            let first = number * LANES;
+            let count = out.len() / features;
+            let planes = |r: usize| -> Vec<f32> {
+                let numbers: Vec<f32> = images.row(r).iter().map(|v| v.single()).collect();
+                opponent(&numbers, shape)
+            };
+            let images: Vec<Vec<f32>> = (first..first + count).map(planes).collect();
+            self.features(worker, &images, out);
+            progress(count);
+        };
+        out.par_chunks_mut(LANES * features)
+            .enumerate()
+            .for_each_init(|| self.worker(), |worker, (number, out)| group(worker, number, out));
+        Ok(Table::trusted(features, out, images.labels().to_vec()))
+    }
+
+    /// Features of at most sixteen images, given as planes.
+    fn features(&self, worker: &mut Worker, images: &[Vec<f32>], out: &mut [f32]) {
+        let images: Vec<&[f32]> = images.iter().map(Vec::as_slice).collect();
+        let (channels, cells) = (self.channels(), self.cells());
+        let rows = self.scattered_rows(worker, &images);
+        let features = self.dimension();
+        let white = whitened(self.level, &self.whitening, &rows, channels, &mut worker.rows);
+        for (image, out) in white.chunks_exact(channels * cells).zip(out.chunks_exact_mut(features)) {
+            out[..channels * cells].copy_from_slice(image);
+            unit(&mut out[..channels * cells]);
+        }
+        if let Some((patches, whitening)) = &self.patches {
+            let rows = self.patch_rows(worker, &images, false);
+            let weight = self.settings.patches.map_or(1.0, |p| p.weight) as f32;
+            let (channels, count) = (patches.channels(), patches.channels() * patches.cells());
+            let white = whitened(self.level, whitening, &rows, channels, &mut worker.rows);
+            for (image, out) in white.chunks_exact(count).zip(out.chunks_exact_mut(features)) {
+                let out = &mut out[features - count..];
+                out.copy_from_slice(image);
+                unit(out);
+                out.iter_mut().for_each(|v| *v *= weight);
+            }
+        }
+        out.chunks_exact_mut(features).for_each(unit);
+    }
+
+    /// Channels of all colours.
+    fn channels(&self) -> usize {
+        self.shape.channels * self.scattering.channels()
+    }
+
+    fn cells(&self) -> usize {
+        self.settings.cells()
+    }
+
+    fn worker(&self) -> Worker {
+        let [down, across] = self.scattering.places();
+        let grid = self.settings.grid;
+        Worker {
+            planes: vec![0.0; self.shape.height * self.shape.width * LANES],
+            work: self.scattering.workspace(),
+            scattered: Memory::zeros(self.scattering.channels() * down * across * LANES),
+            pooled: Memory::zeros(self.channels() * grid * grid * LANES),
+            scratch: Memory::zeros(grid * across * LANES),
+            responses: Vec::new(),
+            mirror: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// For each image and each cell a row of channels: logarithms of the scattering, pooled and folded.
+    fn scattered_rows(&self, worker: &mut Worker, images: &[&[f32]]) -> Vec<f32> {
+        let plane = self.shape.height * self.shape.width;
+        let [down, across] = self.scattering.places();
+        let (one, grid) = (self.scattering.channels(), self.settings.grid);
+        for colour in 0..self.shape.channels {
+            for (lane, image) in images.iter().enumerate() {
+                let image = &image[colour * plane..(colour + 1) * plane];
+                worker.planes.iter_mut().skip(lane).step_by(LANES).zip(image).for_each(|(to, v)| *to = *v);
+            }
+            let scattered = &mut worker.scattered;
+            self.scattering.scatter(&worker.planes, &mut worker.work, scattered);
+            // The mean can be negative; the rest are means of moduli.
+            fourier::logarithm(
+                self.level,
+                &mut scattered[down * across * LANES..],
+                self.settings.offset as f32,
+            );
+            let pooled = &mut worker.pooled[colour * one * grid * grid * LANES..];
+            let channels = scattered.chunks_exact(down * across * LANES);
+            for (from, to) in channels.zip(pooled.chunks_exact_mut(grid * grid * LANES)) {
+                fourier::resample(
+                    self.level,
+                    &self.pooling[0],
+                    &self.pooling[1],
+                    from,
+                    &mut worker.scratch,
+                    to,
+                );
+            }
+        }
+        self.folded(&worker.pooled, images.len())
+    }
+
+    /// Rows of `count` images out of `[channel][cell][lane]`; with mirrors, a cell and its mirror are one.
+    fn folded(&self, pooled: &[f32], count: usize) -> Vec<f32> {
+        let (grid, channels) = (self.settings.grid, self.channels());
+        let at = |channel: usize, i: usize, j: usize| ((channel * grid + i) * grid + j) * LANES;
+        let columns = self.cells() / grid;
+        let mut rows = Vec::with_capacity(count * self.cells() * channels);
+        for lane in 0..count {
+            for i in 0..grid {
+                for j in 0..columns {
+                    let other = grid - 1 - j;
+                    // A middle column is its own mirror and has each pair twice: half of it, so that it counts once.
+                    let share = if other == j { 0.5 } else { std::f32::consts::FRAC_1_SQRT_2 };
+                    rows.extend(self.mirrored.iter().enumerate().map(|(c, mirror)| {
+                        let own = pooled[at(c, i, j) + lane];
+                        if self.settings.mirror {
+                            (own + pooled[at(*mirror, i, other) + lane]) * share
+                        } else {
+                            own
+                        }
+                    }));
+                }
+            }
+        }
+        rows
+    }
+
+    /// For each image and each cell a row of responses to filters, of the image and its mirror.
+    fn patch_rows(&self, worker: &mut Worker, images: &[&[f32]], apart: bool) -> Vec<f32> {
+        let Some((patches, _)) = &self.patches else { return Vec::new() };
+        let count = patches.channels() * patches.cells();
+        let mut rows = vec![0.0; images.len() * count];
+        for (image, row) in images.iter().zip(rows.chunks_exact_mut(count)) {
+            patches.respond(self.level, image, apart, &mut worker.responses, row);
+            if self.settings.mirror {
+                patches.mirror(image, &mut worker.mirror);
+                patches.respond(self.level, &worker.mirror, apart, &mut worker.responses, row);
+            }
+        }
+        rows
+    }
+}
+
+/// (r + g + b)/√3, (r − g)/√2, (r + g − 2b)/√6: brightness, and two colours apart from it. Grey stays grey.
+fn opponent(image: &[f32], shape: ImageShape) -> Vec<f32> {
+    if shape.channels != 3 {
+        return image.to_vec();
+    }
+    const AXES: [[f32; 3]; 3] = [
+        [0.577_350_26, 0.577_350_26, 0.577_350_26],
+        [std::f32::consts::FRAC_1_SQRT_2, -std::f32::consts::FRAC_1_SQRT_2, 0.0],
+        [0.408_248_3, 0.408_248_3, -0.816_496_6],
+    ];
+    let plane = shape.height * shape.width;
+    let (red, rest) = image.split_at(plane);
+    let (green, blue) = rest.split_at(plane);
+    let mut out = Vec::with_capacity(image.len());
+    for [a, b, c] in AXES {
+        out.extend(red.iter().zip(green).zip(blue).map(|((r, g), blue)| a * r + b * g + c * blue));
+    }
+    out
+}
+
+/// Rows of `channels` values, centred and multiplied by the weights.
+fn whitened(level: Level, map: &Whitening, rows: &[f32], channels: usize, memory: &mut Vec<f32>) -> Vec<f32> {
+    let stride = channels + map.width;
+    let count = rows.len() / channels;
+    memory.resize(count * stride, 0.0);
+    for (row, record) in rows.chunks_exact(channels).zip(memory.chunks_exact_mut(stride)) {
+        record.iter_mut().zip(row.iter().zip(&map.mean)).for_each(|(to, (v, mean))| *to = v - mean);
+    }
+    dense::backward(level, &map.weights, map.width, memory, Records { stride, count }, 0, channels);
+    memory
+        .chunks_exact(stride)
+        .take(count)
+        .flat_map(|record| &record[channels..2 * channels])
+        .copied()
+        .collect()
+}
+
+/// Makes a vector one of norm 1; zeros stay zeros.
+fn unit(features: &mut [f32]) {
+    let norm = features.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        let scale = (1.0 / norm) as f32;
+        features.iter_mut().for_each(|v| *v *= scale);
+    }
+}

@@ -1,0 +1,29 @@
+//! Feature maps: what a linear model reads instead of pixels or raw columns.
+//!
+//! A map is made of public constants alone: wavelets, filters and statistics of synthetic images, fixed ranges, random
+//! directions from a public seed. Nothing in it is computed from records, so it costs no privacy, and the features of a
+//! record depend on that record only, so that one record more or less changes one row. [`FeatureMap::hash`] names a map
+//! with all its constants: peers compare it before they train.
+//!
+//! What never happens here: a statistic over records.
+//!
+//! # What is the same where
+//! A map's constants have the same bits on every machine. The features of a record have the same bits on every machine
+//! with fused multiply-add (all of the last ten years), and agree to about 1e-5 of their norm elsewhere: no privacy
+//! depends on it, because a node clips whatever its own features are.
+
+mod cache;
+mod dead_leaves;
+mod error;
+mod images;
+mod patches;
+mod scattering;
+mod statistics;
+mod table;
+mod wavelets;
+
+pub use cache::{Cache, Found};
+pub use error::FeatureError;
+pub use images::{FeatureMap, Settings};
+pub use patches::PatchSettings;
+pub use table::{Column, TableMap, TableSettings, category_code};
