@@ -142,13 +142,11 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
         )
     };
     let facts = facts(meant);
-    if let Kept::Features(_) = &meant.records {
-        return Err(Failure::Input(
-            "--unprotected-validation does not go with [features]: use --stand-in".into(),
-        ));
-    }
     let given = match &meant.records {
-        Kept::Features(_) => return Err(missing()),
+        Kept::Features(_) => {
+            let why = "--unprotected-validation does not go with [features]: use --stand-in";
+            return Err(Failure::Input(why.into()));
+        }
         Kept::Numbers(holdings) => {
             // An intercept's column is added when the run is built.
             let table = holdings.validation.as_ref().ok_or_else(missing)?;
