@@ -49,7 +49,8 @@ fn the_page_explores_prints_and_reaches_nothing_outside() {
         "prdo run run.toml --out again",
         "trained by",
         "4 organisations trained a logistic model together",
-        "at δ = 1e-3",
+        "With secret draws every single record is protected",
+        "at δ = 1e-3; this is a seeded simulation",
     ] {
         assert!(html.contains(part), "{part}");
     }

@@ -129,18 +129,17 @@ impl Comparison {
         let epsilons = || promises().map(|g| g.epsilon);
         let (least, most) = (epsilons().fold(f64::INFINITY, f64::min), epsilons().fold(0.0, f64::max));
         let delta = promises().map(|g| g.delta).fold(0.0, f64::max);
-        let which =
-            if promises().count() < self.cells.len() { "The private runs protect" } else { "They protect" };
+        let which = if promises().count() < self.cells.len() { "the private runs" } else { "they" };
+        let epsilon = match most - least < 5e-4 {
+            true => format!("ε = {most:.3}"),
+            false => format!("ε between {least:.3} and {most:.3}"),
+        };
         match promises().next() {
             None => "Nothing is private here: ε = ∞.".to_string(),
-            Some(_) if most - least < 5e-4 => {
-                format!("{which} every single record with ε = {most:.3} at δ = {delta:e}.")
-            }
-            Some(_) => {
-                format!(
-                    "{which} every single record with ε between {least:.3} and {most:.3} at δ = {delta:e}."
-                )
-            }
+            Some(_) => format!(
+                "With secret draws {which} protect every single record with {epsilon} at δ = {delta:e}; these are seeded \
+                 simulations."
+            ),
         }
     }
 

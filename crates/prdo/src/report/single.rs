@@ -157,10 +157,11 @@ fn price(found: &Found) -> String {
     let spent = found.rows.last().and_then(|row| row.epsilon_spent);
     let delta = found.float("privacy.delta").or(found.summary["delta"].as_f64());
     match (spent.or(found.float("resolved.epsilon")), delta) {
-        (Some(epsilon), Some(delta)) => {
-            format!(" Every single record is protected with ε = {epsilon:.3} at δ = {delta:e}.")
-        }
-        (Some(epsilon), None) => format!(" Every single record is protected with ε = {epsilon:.3}."),
+        // What a seeded run would promise is not what it does promise.
+        (Some(epsilon), delta) => format!(
+            " With secret draws every single record is protected with ε = {epsilon:.3}{}; this is a seeded simulation.",
+            delta.map_or(String::new(), |delta| format!(" at δ = {delta:e}"))
+        ),
         (None, _) if found.document.is_none() && found.summary.is_null() => String::new(),
         _ => " It was trained without privacy (ε = ∞).".to_string(),
     }
