@@ -237,7 +237,8 @@ impl<F: Feature> Model for PythonModel<F> {
                 self.width
             ));
         }
-        if self.tried.swap(true, Ordering::SeqCst) {
+        // A record alone has no company to depend on: another node's records are tried then.
+        if data.len() < 2 || self.tried.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
         let deviation = self.deviation(data).ok_or("the model failed on the first records")?;
