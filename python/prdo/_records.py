@@ -32,6 +32,8 @@ def _features(name: str, value: Any) -> NDArray[Any]:
         return np.ascontiguousarray(x)
     if x.dtype.kind not in "fiub":
         try:
+            if x.dtype.kind != "O":
+                raise TypeError(f"{x.dtype} are not real numbers")
             x = x.astype(np.float64)
         except (ValueError, TypeError) as error:
             raise out_of_range(f"{name}.dtype", str(x.dtype), f"numbers ({error})") from error

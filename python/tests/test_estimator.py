@@ -7,7 +7,9 @@ import prdo
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
@@ -56,6 +58,13 @@ def test_many_classes_names_and_groups():
     model.fit(X, names, groups=groups)
     assert model.coef_.shape == (10, 64) and model.score(X, names) > 0.6
     assert model.predict(X[:3]).dtype == names.dtype
+
+
+def test_it_works_in_pipelines_and_cross_validation(cancer):
+    (X, _, y, _), limits = cancer
+    model = prdo.PrivateLogisticRegression(epsilon=8.0, nodes=2, graph="complete", rounds=30, random_state=0)
+    scale = FunctionTransformer(lambda X: np.clip(2 * X / limits[1] - 1, -1, 1))
+    assert cross_val_score(make_pipeline(scale, model), X, y, cv=3).mean() > 0.8
 
 
 def test_features_beyond_the_range_are_clipped(cancer):

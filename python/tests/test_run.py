@@ -184,6 +184,8 @@ def test_comparisons_and_graphs(command):
         ({"data": (np.zeros(4), np.zeros(4))}, "data: X.shape", "(records, features)"),
         ({"data": (np.full((9, 2), np.nan), np.zeros(9))}, "data", "finite"),
         ({"data": (np.array([["a", "b"]]), [1])}, "data: X.dtype", "numbers"),
+        ({"data": (np.full((4, 2), 1j), np.zeros(4))}, "data: X.dtype", "numbers"),
+        ({"data": (np.array([["1", None]], dtype=object), [1])}, "data", "finite"),
         ({"data": 5}, "data", "(X, y)"),
         ({"data": pandas.DataFrame({"a": [1.0]})}, "label", "a column of data"),
         ({"data": pandas.DataFrame({"a": ["x"], "y": [1]})}, "data['a']", "encode it"),

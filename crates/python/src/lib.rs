@@ -14,6 +14,7 @@ mod bytes;
 mod errors;
 mod graph;
 mod model;
+mod own;
 mod plot;
 mod records;
 mod session;
@@ -30,7 +31,7 @@ mod _prdo {
     #[pymodule_export]
     use crate::graph::graph;
     #[pymodule_export]
-    use crate::model::check_model;
+    use crate::own::check_model;
     #[pymodule_export]
     use crate::plot::plot;
     #[pymodule_export]

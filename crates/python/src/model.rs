@@ -4,16 +4,12 @@
 //! charges and draws noise as for every other model. The function sees those few records and the parameters.
 
 use crate::bytes;
-use crate::errors;
-use crate::records::Arrays;
 use crate::shared::Shared;
-use prdo::config::{BoxedModel, OwnModel};
-use prdo::data::{Feature, Loaded, Table};
-use prdo::peer::agreement::Facts;
+use prdo::data::{Feature, Table};
 use prdo::privacy::engine::{Differentiator, Engine, Piece, Worker};
-use prdo::privacy::{Model, Records, Start};
+use prdo::privacy::{Model, Records};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,85 +21,10 @@ const MOST_RECORDS: usize = 63;
 /// Records on which a model is tried before it is used.
 const TRIED: usize = 8;
 /// How far a record's gradient may depend on its company, relative: rounding in single precision does not reach it.
-const TOLERANCE: f64 = 1e-3;
-
-/// A `prdo.PythonModel`, as `prdo/model.py` hands it over.
-#[derive(FromPyObject)]
-pub struct Given {
-    dimension: usize,
-    start: Py<PyBytes>,
-    group: usize,
-    check: bool,
-    /// `bridge(shape, image_bytes)` → (evaluate, predict or None), for records of that shape.
-    bridge: Py<PyAny>,
-}
-
-/// The same, ready to be given records.
-pub struct Own {
-    given: Given,
-    start: Start,
-    shared: Arc<Shared>,
-    /// Whether it was tried on a node's records already: one node's are enough.
-    tried: Arc<AtomicBool>,
-}
-
-impl Own {
-    /// A model whose exceptions go to `shared`.
-    pub fn new(py: Python<'_>, given: Given, shared: Arc<Shared>) -> PyResult<Self> {
-        let tried = Arc::new(AtomicBool::new(!given.check));
-        let refuse = |why: &str| errors::input(&format!("model: {why}"), Some("model"), None, None);
-        let start = bytes::f64s(given.start.as_bytes(py));
-        if start.len() != given.dimension {
-            return Err(refuse("start must have as many values as the model has parameters"));
-        }
-        let start = Start::declared_public(start).map_err(|e| refuse(&e.to_string()))?;
-        Ok(Self { given, start, shared, tried })
-    }
-
-    fn model<F: Feature>(&self, facts: &Facts) -> Result<PythonModel<F>, String> {
-        let shape: Vec<u64> = facts.image.map_or_else(|| vec![facts.features], |sides| sides.to_vec());
-        let made = Python::attach(|py| -> PyResult<_> {
-            let shape = PyTuple::new(py, shape)?;
-            let bytes = F::NUMPY == u8::NUMPY;
-            let pair = self.given.bridge.bind(py).call1((shape, bytes))?;
-            pair.extract::<(Py<PyAny>, Option<Py<PyAny>>)>()
-        });
-        let (evaluate, predict) = made.map_err(|error| {
-            let message = error.to_string();
-            self.shared.fail(error);
-            message
-        })?;
-        let dimension = self.given.dimension;
-        Ok(PythonModel {
-            dimension,
-            padded: dimension.next_multiple_of(LANES),
-            places: (0..dimension as u32).collect(),
-            width: facts.features as usize,
-            start: self.start.values().to_vec(),
-            group: self.given.group.clamp(1, MOST_RECORDS),
-            calls: Arc::new(Calls { evaluate, predict, shared: Arc::clone(&self.shared) }),
-            tried: Arc::clone(&self.tried),
-            records: PhantomData,
-        })
-    }
-}
-
-impl OwnModel for Own {
-    fn start(&self) -> Start {
-        self.start.clone()
-    }
-
-    fn numbers(&self, facts: &Facts) -> Result<BoxedModel, String> {
-        Ok(Box::new(self.model::<f64>(facts)?))
-    }
-
-    fn images(&self, facts: &Facts) -> Result<BoxedModel<u8>, String> {
-        Ok(Box::new(self.model::<u8>(facts)?))
-    }
-}
+pub const TOLERANCE: f64 = 1e-3;
 
 /// The functions, and where their exceptions go.
-struct Calls {
+pub struct Calls {
     evaluate: Py<PyAny>,
     predict: Option<Py<PyAny>>,
     shared: Arc<Shared>,
@@ -113,6 +34,11 @@ struct Calls {
 type Evaluated = (Vec<f64>, Py<PyBytes>);
 
 impl Calls {
+    /// `evaluate(x, X, y)` and `predict(x, X)`, of bytes.
+    pub fn new(evaluate: Py<PyAny>, predict: Option<Py<PyAny>>, shared: Arc<Shared>) -> Self {
+        Self { evaluate, predict, shared }
+    }
+
     /// Calls a function with the interpreter's lock; `None` if it raised, or if the run is to stop.
     fn attached<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.shared.stopped() {
@@ -163,12 +89,28 @@ pub struct PythonModel<F: Feature> {
     width: usize,
     start: Vec<f64>,
     group: usize,
-    calls: Arc<Calls>,
+    calls: Calls,
     tried: Arc<AtomicBool>,
     records: PhantomData<fn(F)>,
 }
 
 impl<F: Feature> PythonModel<F> {
+    /// A model that starts there, of records of `width` features, of which it is given at most `group` at a time.
+    pub fn new(start: &[f64], width: usize, group: usize, calls: Calls, tried: Arc<AtomicBool>) -> Self {
+        let dimension = start.len();
+        Self {
+            dimension,
+            padded: dimension.next_multiple_of(LANES),
+            places: (0..dimension as u32).collect(),
+            width,
+            start: start.to_vec(),
+            group: group.clamp(1, MOST_RECORDS),
+            calls,
+            tried,
+            records: PhantomData,
+        }
+    }
+
     fn point(&self, x: &[f64]) -> Py<PyBytes> {
         Python::attach(|py| PyBytes::new(py, &bytes::of(x)).unbind())
     }
@@ -237,7 +179,8 @@ impl<F: Feature> Model for PythonModel<F> {
                 self.width
             ));
         }
-        if self.tried.swap(true, Ordering::SeqCst) {
+        // A record alone has no company to depend on: another node's records are tried then.
+        if data.len() < 2 || self.tried.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
         let deviation = self.deviation(data).ok_or("the model failed on the first records")?;
@@ -305,7 +248,7 @@ impl<F: Feature> Model for PythonModel<F> {
 }
 
 /// What is wrong with a model whose gradients depend on more than their record.
-fn dependence(deviation: f64) -> String {
+pub fn dependence(deviation: f64) -> String {
     format!(
         "the gradient of a record changes by {:.2} % when other records are in the batch, or from call to call: \
          clipping then bounds nothing and the run would not be private. Batch normalisation, a loss that is a mean over \
@@ -382,37 +325,4 @@ impl<F: Feature> Worker<Table<F>> for Group<'_, F> {
         let gradients = self.gradients.get(point).map_or(&[][..], Vec::as_slice);
         Piece::Dense(gradients.get(which * padded..(which + 1) * padded).unwrap_or(&[]))
     }
-}
-
-/// Tries a model on the first records of X and y: how far a record's gradient depends on the others, relative.
-#[pyfunction]
-pub fn check_model(py: Python<'_>, model: Given, records: Arrays<'_>) -> PyResult<f64> {
-    let shared = Arc::new(Shared::default());
-    let own = Own::new(py, model, Arc::clone(&shared))?;
-    let deviation = match records.load()? {
-        Loaded::Numbers(data) => try_on::<f64>(py, &own, &data.table, data.image),
-        Loaded::Images(data) => try_on::<u8>(py, &own, &data.table, data.image),
-    };
-    if let Some(error) = shared.take() {
-        return Err(error);
-    }
-    match deviation {
-        Some(deviation) if deviation <= TOLERANCE => Ok(deviation),
-        Some(deviation) => {
-            Err(errors::input(&format!("model: {}", dependence(deviation)), Some("model"), None, None))
-        }
-        None => Err(errors::work("the model failed")),
-    }
-}
-
-fn try_on<F: Feature>(
-    py: Python<'_>,
-    own: &Own,
-    table: &Table<F>,
-    image: Option<prdo::data::ImageShape>,
-) -> Option<f64> {
-    let image = image.map(|i| [i.channels as u64, i.height as u64, i.width as u64]);
-    let facts = Facts { features: table.width() as u64, image, ..Facts::default() };
-    let model = own.model::<F>(&facts).ok()?;
-    py.detach(|| if table.is_empty() { Some(0.0) } else { model.deviation(table) })
 }

@@ -1,7 +1,7 @@
 //! One run: settings and records from Python, checked and sealed, then trained once.
 
 use crate::errors;
-use crate::model::{Given as GivenModel, Own};
+use crate::own::{Given as GivenModel, Own};
 use crate::records::Arrays;
 use crate::shared::Shared;
 use crate::trained::{self, Trained};
