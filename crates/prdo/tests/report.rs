@@ -132,6 +132,20 @@ fn an_unfinished_run_says_how_to_go_on() {
 }
 
 #[test]
+fn a_run_that_failed_says_why() {
+    let desk = Desk::new();
+    let quadratic = "name = \"far\"\nrounds = 400\n[graph]\nkind = \"ring\"\nnodes = 4\n[data]\nsource = \"quadratic\"\n\
+        records = 20\ndimension = 3\n[method]\nname = \"ed\"\nstep_size = 50.0\n";
+    desk.write("far.toml", quadratic);
+    assert_eq!(desk.prdo("run far.toml --out out").code, Some(1));
+    desk.prdo("report out --figures").done();
+    let html = desk.read("out/report.html");
+    for part in ["The model ran away", "smaller method.step_size", "not finished", "ε = ∞"] {
+        assert!(html.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn a_folder_with_nothing_to_show_is_refused_with_what_it_should_hold() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("empty")).unwrap();

@@ -74,6 +74,16 @@ fn method(found: &mut Found) -> Option<Method> {
 /// Whether the run is finished, how to go on if it is not, and what is missing.
 fn add_state(page: &mut Page, found: &Found, folder: &Path) {
     add_gaps(page, &found.gaps);
+    if let Some(row) = found.rows.iter().find(|row| !row.loss.is_finite() || !row.grad_norm.is_finite()) {
+        page.note(
+            &format!(
+                "The model ran away: loss or gradient norm is no finite number from round {} on. The step size is too \
+                 large for this problem: train again with a smaller method.step_size.",
+                row.round
+            ),
+            true,
+        );
+    }
     if found.summary["finished"] == true {
         return;
     }
