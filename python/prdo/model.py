@@ -42,6 +42,9 @@ class PythonModel:
     check
         Whether the function is tried on a few records first, so that a batch normalisation, a loss averaged over the
         batch or dropout is refused (see :func:`check_model`). Leave it on.
+    parallel
+        Whether several threads may call the function at once. Only for functions that change nothing that they share:
+        pure NumPy is fine, ``torch.func.functional_call`` on one module is not.
 
     Gradients are clipped, added and noised by the gate as for every model, in single precision; a record whose gradient
     is not finite contributes nothing and is counted (``summary["non_finite_records"]``).
@@ -56,6 +59,7 @@ class PythonModel:
         start: ArrayLike | None = None,
         group: int = 32,
         check: bool = True,
+        parallel: bool = False,
     ) -> None:
         if not isinstance(dimension, (int, np.integer)) or not 1 <= dimension <= 2**30:
             raise out_of_range("dimension", dimension, "a whole number from 1 to 2**30")
@@ -69,6 +73,7 @@ class PythonModel:
         self.predict = predict
         self.group = int(group)
         self.check = bool(check)
+        self.parallel = bool(parallel)
         self.start = _start(self.dimension, start)
 
     def __repr__(self) -> str:
@@ -82,6 +87,7 @@ class PythonModel:
             start=self.start.astype("<f8").tobytes(),
             group=self.group,
             check=self.check,
+            parallel=self.parallel,
             bridge=self._bridge,
         )
 

@@ -58,6 +58,23 @@ def test_without_privacy_it_learns_as_the_built_in_model(blobs):
     assert np.abs(ours.average - builtin.average).max() < 1e-4
 
 
+def test_one_call_at_a_time_unless_asked_for(blobs):
+    inside, most = [], []
+
+    def watch(x, X, y):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.002)
+        inside.pop()
+        return logistic(x, X, y)
+
+    for parallel in (False, True):
+        most.clear()
+        model = prdo.PythonModel(4, watch, parallel=parallel)
+        prdo.Run(data=blobs, model=model, **{**PRIVATE, "rounds": 5}).train(progress=False, threads=4)
+        assert max(most) == 1 or parallel
+
+
 def test_start_groups_and_what_comes_in(blobs):
     seen = []
 

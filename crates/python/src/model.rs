@@ -27,6 +27,8 @@ pub const TOLERANCE: f64 = 1e-3;
 pub struct Calls {
     evaluate: Py<PyAny>,
     predict: Option<Py<PyAny>>,
+    /// Whether several threads may call at once.
+    parallel: bool,
     shared: Arc<Shared>,
 }
 
@@ -35,12 +37,13 @@ type Evaluated = (Vec<f64>, Py<PyBytes>);
 
 impl Calls {
     /// `evaluate(x, X, y)` and `predict(x, X)`, of bytes.
-    pub fn new(evaluate: Py<PyAny>, predict: Option<Py<PyAny>>, shared: Arc<Shared>) -> Self {
-        Self { evaluate, predict, shared }
+    pub fn new(evaluate: Py<PyAny>, predict: Option<Py<PyAny>>, parallel: bool, shared: Arc<Shared>) -> Self {
+        Self { evaluate, predict, parallel, shared }
     }
 
     /// Calls a function with the interpreter's lock; `None` if it raised, or if the run is to stop.
     fn attached<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+        let _turn = (!self.parallel).then(|| self.shared.turn());
         if self.shared.stopped() {
             return None;
         }

@@ -21,6 +21,7 @@ pub struct Given {
     start: Py<PyBytes>,
     group: usize,
     check: bool,
+    parallel: bool,
     /// `bridge(shape, image_bytes)` → (evaluate, predict or None), for records of that shape.
     bridge: Py<PyAny>,
 }
@@ -60,7 +61,7 @@ impl Own {
             self.shared.fail(error);
             message
         })?;
-        let calls = Calls::new(evaluate, predict, Arc::clone(&self.shared));
+        let calls = Calls::new(evaluate, predict, self.given.parallel, Arc::clone(&self.shared));
         let tried = Arc::clone(&self.tried);
         Ok(PythonModel::new(self.start.values(), facts.features as usize, self.given.group, calls, tried))
     }

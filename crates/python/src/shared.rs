@@ -2,13 +2,14 @@
 
 use pyo3::PyErr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether a run is to stop, and why.
 #[derive(Default)]
 pub struct Shared {
     stop: AtomicBool,
     error: Mutex<Option<PyErr>>,
+    turn: Mutex<()>,
 }
 
 impl Shared {
@@ -22,6 +23,11 @@ impl Shared {
     /// Whether the run is to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Waits for one's turn: no two threads have it. To be asked without the interpreter's lock.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The exception to raise.
