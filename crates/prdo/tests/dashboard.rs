@@ -160,6 +160,13 @@ fn folders_of_every_kind() {
     assert_eq!(finished["rows"]["next"], rows.lines().count() as u64 - 1);
     let loss: f64 = rows.lines().last().unwrap().split(',').nth(1).unwrap().parse().unwrap();
     assert_eq!(finished["rows"]["last"]["loss"], loss);
+    // An older live.json says less than was spent: the page does not.
+    desk.write(
+        "missing/live.json",
+        desk.read("missing/live.json").replace("\"epsilon_spent\":", "\"epsilon_spent\":0.01,\"old\":"),
+    );
+    let spent: f64 = rows.lines().last().unwrap().split(',').nth(5).unwrap().parse().unwrap();
+    assert_eq!(state(&open(&desk.path("missing")).url())["epsilon_spent"], spent);
     assert_eq!(finished["disagreement"].as_array().unwrap().len(), 4);
     let network: Json = serde_json::from_str(body(&get(&missing.url(), "network.json"))).unwrap();
     assert_eq!((&network["nodes"], network["pairs"].as_array().unwrap().len()), (&json!(4), 8));

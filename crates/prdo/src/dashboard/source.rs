@@ -150,6 +150,9 @@ impl Source {
         let rate = live["rounds_per_second"].as_f64();
         // Of all rounds so far: a row has the totals.
         let each = |column| Some(tail.last(column)? / tail.last("round").filter(|r| *r > 0.0)?);
+        // Whichever is younger: what was spent never becomes less.
+        let spent = [live["epsilon_spent"].as_f64(), tail.last("epsilon_spent")];
+        let spent = spent.into_iter().flatten().reduce(f64::max);
         let private = document.ok().and_then(|d| d.float("resolved.epsilon"));
         // Without either file nobody knows whether it is private.
         let is_private = document.ok().map(|_| private.is_some());
@@ -168,7 +171,7 @@ impl Source {
             "bytes_per_second": rate.zip(each("bytes_sent")).map(|(rate, each)| rate * each),
             "private": first([&live["private"], &json!(is_private)]),
             "simulation": true,
-            "epsilon_spent": first([&live["epsilon_spent"], &json!(tail.last("epsilon_spent"))]),
+            "epsilon_spent": spent,
             "epsilon": first([&live["epsilon"], &json!(private)]),
             "delta": first([&live["delta"], &json!(document.ok().and_then(|d| d.float("privacy.delta")))]),
             "disagreement": live["disagreement"].as_array().map_or(json!([]), |all| json!(all)),
