@@ -117,7 +117,12 @@ fn train(folder: &Path, cache: &Path, arguments: &[String]) {
         let shard = Shard::seal(all.select(&numbers(node * 4500..(node + 1) * 4500))).unwrap();
         let ledger = Ledger::new(Arc::new(Accountant::default()), Target::new(1e9, 1e-5).unwrap());
         let clip = Clip::new(get("clip", 0.5), 1.0).unwrap();
-        let rules = PrivateRules { batches: Batches::new(1000, 1000), clip, noise_multiplier: get("z", 3.547), ledger };
+        let rules = PrivateRules {
+            batches: Batches::new(1000, 1000),
+            clip,
+            noise_multiplier: get("z", 3.547),
+            ledger,
+        };
         Gate::private(node, Arc::clone(&model), shard, Arc::clone(&secret), rules).unwrap()
     };
     let mut gates: Vec<_> = (0..10).map(gate).collect();
@@ -127,8 +132,10 @@ fn train(folder: &Path, cache: &Path, arguments: &[String]) {
     let (beta, step, start) = (get("beta", 0.8), get("step", 120.0), Instant::now());
     let rounds = get("rounds", 200.0) as u32;
     for round in 0..rounds {
-        let answers: Vec<_> =
-            gates.par_iter_mut().map(|gate| gate.answer(round, &Query::gradient(&x)).unwrap().released).collect();
+        let answers: Vec<_> = gates
+            .par_iter_mut()
+            .map(|gate| gate.answer(round, &Query::gradient(&x)).unwrap().released)
+            .collect();
         for (node, answer) in answers.iter().enumerate() {
             m.blend(if node == 0 { beta } else { 1.0 }, (1.0 - beta) / 10.0, answer);
         }

@@ -154,7 +154,8 @@ fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
     let bar: Mutex<Option<Progress>> = Mutex::new(None);
     build_showing(document, &|done, total| {
         let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        bar.get_or_insert_with(|| Progress::new(total as u64, "images")).at(done as u64, || "features".into());
+        bar.get_or_insert_with(|| Progress::new(total as u64, "images"))
+            .at(done as u64, || "features".into());
         if done == total
             && let Some(bar) = bar.take()
         {

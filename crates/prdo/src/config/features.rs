@@ -59,7 +59,8 @@ pub fn feature_plan(
         };
     };
     if kind != "softmax" {
-        let message = format!("features.map = {name:?} does not fit model.kind = {kind:?}: it must be \"softmax\"");
+        let message =
+            format!("features.map = {name:?} does not fit model.kind = {kind:?}: it must be \"softmax\"");
         return Err(document.error("features.map", message));
     }
     let plan = match name.as_str() {
@@ -114,7 +115,8 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
     let known = |name: &str| names.iter().any(|n| n == name);
     let given = ranges.iter().map(|(name, ..)| name).chain(&categories);
     if let Some(unknown) = given.into_iter().find(|name| !known(name)) {
-        let message = format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
+        let message =
+            format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
         return Err(document.error("features.ranges", message));
     }
     let column = |name: &String| match ranges.iter().find(|(n, ..)| n == name) {
@@ -140,7 +142,9 @@ fn parsed(text: &str) -> Option<(String, f64, f64)> {
 /// An error at the key it is about.
 pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
     let field = match error {
-        FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => "features.ranges",
+        FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => {
+            "features.ranges"
+        }
         _ => "features.map",
     };
     document.error(field, error.to_string())

@@ -61,11 +61,10 @@ pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdi
 pub fn kept_holdings(document: &Document, nodes: usize) -> Result<Kept, ConfigError> {
     match source(document)? {
         Source::Data(data @ Loaded::Images(_)) => {
-            from_loaded(document, data, nodes, false, &|data, file| Ok(data.into_images(file)?)).map(Kept::Images)
+            from_loaded(document, data, nodes, false, &|data, file| Ok(data.into_images(file)?))
+                .map(Kept::Images)
         }
-        Source::Data(data) => {
-            from_loaded(document, data, nodes, false, &numbers).map(Kept::Numbers)
-        }
+        Source::Data(data) => from_loaded(document, data, nodes, false, &numbers).map(Kept::Numbers),
         Source::Law(law) => from_law(document, &law, nodes).map(Kept::Numbers),
     }
 }

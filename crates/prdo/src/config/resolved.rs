@@ -36,7 +36,12 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
         records: planned.records,
         least_records: planned.recipe.least,
         parameters: planned.model.dimension,
-        features: planned.model.features.as_ref().and_then(|plan| plan.make(document).ok()).map(|map| map.hash()),
+        features: planned
+            .model
+            .features
+            .as_ref()
+            .and_then(|plan| plan.make(document).ok())
+            .map(|map| map.hash()),
     };
     let wiring = &planned.wiring;
     let graph = wiring.kind.map_or("from a file".to_string(), |kind| kind.to_string());
@@ -131,9 +136,8 @@ fn value(path: &'static str, document: &Document, built: &Built, known: &Known<'
         "data.test" if document.file("data.test_path").is_none() && has_accuracy => {
             Some(Value::Float(built.test_records as f64))
         }
-        "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement" | "features.cache" => {
-            from_file(path)
-        }
+        "graph.file" | "data.path" | "data.test_path" | "model.file" | "privacy.statement"
+        | "features.cache" => from_file(path),
         "graph.seed" if !document.has(path) => None,
         "data.records" | "data.dimension" | "data.heterogeneity" | "data.seed" if !generated => None,
         "data.bound" if source != "coefficients" => None,

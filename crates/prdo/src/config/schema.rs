@@ -221,7 +221,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("features.scales", Kind::Integer(1, 5), None, "scales of the scattering's wavelets; default: 2"),
     key("features.angles", Kind::Integer(1, 16), None, "angles of the scattering's wavelets; default: 8"),
-    key("features.grid", Kind::Integer(1, 64), None, "cells a side in which the scattering is averaged; default: 4"),
+    key(
+        "features.grid",
+        Kind::Integer(1, 64),
+        None,
+        "cells a side in which the scattering is averaged; default: 4",
+    ),
     key("features.ridge", POSITIVE, None, "how little channels are whitened; default: 0.1"),
     key(
         "features.mirror",
@@ -239,8 +244,18 @@ pub const KEYS: &[Key] = &[
         "public ranges of a table's columns, as \"column: low to high\"; values are cut off there and brought to -1 … 1",
     ),
     key("features.categories", Kind::Texts, None, "columns of a table that are categories, by name"),
-    key("features.buckets", Kind::Integer(1, 1 << 20), None, "buckets that categories are hashed to; default: 64"),
-    key("features.fourier", Kind::Integer(0, 1 << 20), None, "random Fourier features of a table; default: 0, none"),
+    key(
+        "features.buckets",
+        Kind::Integer(1, 1 << 20),
+        None,
+        "buckets that categories are hashed to; default: 64",
+    ),
+    key(
+        "features.fourier",
+        Kind::Integer(0, 1 << 20),
+        None,
+        "random Fourier features of a table; default: 0, none",
+    ),
     key("features.bandwidth", POSITIVE, None, "distance over which these tell records apart; default: 1"),
     key(
         "features.cache",
@@ -429,7 +444,12 @@ pub const KEYS: &[Key] = &[
         None,
         "records of the smallest node (information only)",
     ),
-    key("resolved.features", Kind::Text, None, "hash of the feature map with its constants (checked between peers)"),
+    key(
+        "resolved.features",
+        Kind::Text,
+        None,
+        "hash of the feature map with its constants (checked between peers)",
+    ),
     key("resolved.parameters", Kind::Integer(0, u64::MAX), None, "model parameters (information only)"),
 ];
 

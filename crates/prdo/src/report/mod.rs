@@ -15,7 +15,7 @@ pub use groups::{Group, Spread};
 pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
-pub use privacy::{features_note, Kind, Statement, statement};
+pub use privacy::{Kind, Statement, features_note, statement};
 pub use style::{measured_note, method_style};
 
 use std::path::Path;

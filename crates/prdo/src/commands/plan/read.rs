@@ -229,7 +229,9 @@ fn constants(
             PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
         }
         (Kept::Features(holdings), _) => match outline.model.mapped() {
-            Some(model) => PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled),
+            Some(model) => {
+                PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
+            }
             None => return (given, None),
         },
         (Kept::Numbers(holdings), _) => {
