@@ -96,7 +96,7 @@ fn features(map: &FeatureMap, folder: &Path, cache: &Path, part: &str) -> Table<
 }
 
 fn train(folder: &Path, cache: &Path, arguments: &[String]) {
-    let own = ["z", "step", "rounds", "clip", "test", "seed", "beta"];
+    let own = ["z", "step", "rounds", "clip", "test", "seed", "beta", "constant"];
     let is_own = |a: &&String| own.contains(&a.split('=').next().unwrap());
     let get = |name: &str, default: f64| {
         let found = arguments.iter().find_map(|a| a.strip_prefix(name)?.strip_prefix('='));
@@ -111,7 +111,8 @@ fn train(folder: &Path, cache: &Path, arguments: &[String]) {
         true => features(&map, folder, cache, "test"),
         false => all.select(&numbers(45_000..50_000)),
     };
-    let model = Arc::new(Softmax::<f32>::reading(map.dimension(), 10, 0.0).unwrap());
+    let model = Softmax::<f32>::reading(map.dimension(), 10, 0.0).unwrap();
+    let model = Arc::new(model.with_constant(get("constant", 0.1)).unwrap());
     let secret = Arc::new(Secret::from_seed(get("seed", 1.0) as u64));
     let gate = |node: u32| {
         let shard = Shard::seal(all.select(&numbers(node * 4500..(node + 1) * 4500))).unwrap();

@@ -86,7 +86,9 @@ impl PlannedModel {
     /// The model for records that went through a feature map.
     pub fn mapped(&self) -> Option<BoxedModel<f32>> {
         match (&self.features, &self.form) {
-            (Some(_), Form::Softmax(model)) => Some(Box::new(model.for_records::<f32>())),
+            (Some(_), Form::Softmax(model)) => {
+                Some(Box::new(model.for_records::<f32>().with_constant(FEATURE_INTERCEPT).ok()?))
+            }
             _ => None,
         }
     }
@@ -164,6 +166,9 @@ pub fn plan_model(
     check_size(document, dimension)?;
     Ok(PlannedModel { kind, form, features: plan, dimension, start: start(document, dimension) })
 }
+
+/// What intercepts are multiplied by beside features of norm 1, so that gradients are not half intercept.
+const FEATURE_INTERCEPT: f64 = 0.1;
 
 /// The most parameters of a model: 8 GiB a vector.
 const MOST_PARAMETERS: usize = 1 << 30;

@@ -236,7 +236,7 @@ pub const KEYS: &[Key] = &[
     ),
     key("features.filters", Kind::Integer(1, 10_000), None, "filters of scattering+patches; default: 200"),
     key("features.patch", Kind::Integer(2, 16), None, "pixels a side of these filters; default: 6"),
-    key("features.weight", POSITIVE, None, "weight of their features beside the scattering; default: 0.5"),
+    key("features.weight", POSITIVE, None, "weight of their features beside the scattering; default: 0.8"),
     key(
         "features.ranges",
         Kind::Texts,

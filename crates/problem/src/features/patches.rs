@@ -1,6 +1,6 @@
 //! Filters found among patches of dead leaves: how much of each there is in which part of an image.
 //!
-//! A patch is brought to mean 0 and deviation 1 and compared with every filter and its mirror; what exceeds a threshold,
+//! A patch is brought to mean brightness 0 and deviation 1 and compared with every filter and its mirror; what exceeds a threshold,
 //! on either side, is averaged over cells (Coates, Lee and Ng, 2011, with synthetic patches in place of the data's).
 
 use super::dead_leaves::{self, uniform};
@@ -29,7 +29,7 @@ pub struct PatchSettings {
 
 impl Default for PatchSettings {
     fn default() -> Self {
-        Self { filters: 200, size: 6, stride: 1, threshold: 0.5, grid: 3, weight: 0.5 }
+        Self { filters: 200, size: 6, stride: 2, threshold: 0.5, grid: 3, weight: 0.8 }
     }
 }
 
@@ -38,7 +38,7 @@ const CONTRAST: f32 = 1e-3;
 /// What is added to the correlations of patches before they are undone.
 const RIDGE: f64 = 0.1;
 /// Patches that filters are made from, and how often they are improved.
-const PATCHES_AN_IMAGE: usize = 20;
+const PATCHES_AN_IMAGE: usize = 40;
 const IMPROVEMENTS: usize = 10;
 /// The seed of the choice of patches.
 const SEED: u64 = 0x7061_7463_6865_7321;
@@ -135,15 +135,15 @@ impl Patches {
         let ([height, width], side) = (self.size, self.settings.size);
         let plane = height * width;
         let (mut sums, mut squares) = (vec![0.0; plane], vec![0.0; plane]);
+        sums.copy_from_slice(&image[..plane]);
         for colour in image.chunks_exact(plane) {
-            sums.iter_mut().zip(colour).for_each(|(s, v)| *s += v);
             squares.iter_mut().zip(colour).for_each(|(s, v)| *s += v * v);
         }
         let (sums, squares) = (boxes(&sums, width, side), boxes(&squares, width, side));
         let count = self.steps.len() as f32;
         let scale = |place: &usize| {
-            let mean = sums[*place] / count;
-            1.0 / ((squares[*place] / count - mean * mean).max(0.0) + CONTRAST).sqrt()
+            let brightness = sums[*place] * sums[*place] / (side * side) as f32;
+            1.0 / (((squares[*place] - brightness) / count).max(0.0) + CONTRAST).sqrt()
         };
         self.places.iter().map(scale).collect()
     }
@@ -209,30 +209,40 @@ fn filters(settings: &PatchSettings, steps: &[usize], size: [usize; 2], images: 
     for (f, centre) in centres.chunks_exact(padded).enumerate() {
         let back = |weights: &[f32]| weights.iter().zip(centre).map(|(w, c)| f64::from(*w) * c).sum::<f64>();
         let values: Vec<f64> = white.weights.chunks_exact(white.width).map(|w| back(&w[..pixels])).collect();
-        // What a patch's mean adds is taken out of the filter instead of the patch.
-        let mean = values.iter().sum::<f64>() / pixels as f64;
-        values.iter().enumerate().for_each(|(k, v)| taps[k * width + f] = (v - mean) as f32);
+        // What a patch's mean brightness adds is taken out of the filter instead of the patch.
+        let bright = settings.size * settings.size;
+        let mean = values[..bright].iter().sum::<f64>() / bright as f64;
+        for (k, v) in values.iter().enumerate() {
+            taps[k * width + f] = (v - if k < bright { mean } else { 0.0 }) as f32;
+        }
     }
     taps
 }
 
-/// A few patches of an image, each brought to mean 0 and deviation 1.
+/// A few patches of an image, each brought to mean brightness 0 and deviation 1. Flat ones, of which no filter can be made, are
+/// left out.
 fn some(image: &[f32], steps: &[usize], side: usize, size: [usize; 2], stream: &mut Stream) -> Vec<Vec<f32>> {
     let mut patch = |_| {
         let mut at = |length: usize| (uniform(stream) * (length - side + 1) as f64) as usize;
         let place = at(size[0]) * size[1] + at(size[1]);
-        let values: Vec<f32> = steps.iter().map(|step| image[place + step]).collect();
-        let mean = values.iter().sum::<f32>() / values.len() as f32;
-        let squares = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f32>() / values.len() as f32;
+        let mut values: Vec<f32> = steps.iter().map(|step| image[place + step]).collect();
+        let bright = &mut values[..side * side];
+        let mean = bright.iter().sum::<f32>() / bright.len() as f32;
+        bright.iter_mut().for_each(|v| *v -= mean);
+        let squares = values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32;
         let scale = 1.0 / (squares + CONTRAST).sqrt();
-        values.iter().map(|v| (v - mean) * scale).collect()
+        values.iter_mut().for_each(|v| *v *= scale);
+        (squares > CONTRAST).then_some(values)
     };
-    (0..PATCHES_AN_IMAGE).map(&mut patch).collect()
+    (0..PATCHES_AN_IMAGE).filter_map(&mut patch).collect()
 }
 
 /// Centres of directions: each line belongs to the centre nearest in angle, which is then the mean of its lines.
 fn clusters(lines: &[f64], width: usize, count: usize, stream: &mut Stream) -> Vec<f64> {
     let total = lines.len() / width;
+    if total == 0 {
+        return vec![0.0; count * width];
+    }
     let line = |r: usize| &lines[r * width..(r + 1) * width];
     let mut centres: Vec<f64> = Vec::with_capacity(count * width);
     for _ in 0..count {
@@ -278,4 +288,41 @@ fn normalise(line: &mut [f64]) -> bool {
 /// Dead leaves for filters and statistics: `count` images of these planes.
 pub(crate) fn leaves(count: usize, channels: usize, size: [usize; 2]) -> Vec<Vec<f32>> {
     (0..count as u32).into_par_iter().map(|number| dead_leaves::image(number, channels, size)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found() -> (Patches, Vec<Vec<f32>>) {
+        let images = leaves(60, 1, [20, 24]);
+        let settings = PatchSettings { filters: 24, size: 5, grid: 2, ..PatchSettings::default() };
+        (Patches::new(settings, 1, [20, 24], &images), images)
+    }
+
+    fn responses(patches: &Patches, image: &[f32], apart: bool) -> Vec<f32> {
+        let mut out = vec![0.0; patches.channels() * patches.cells()];
+        patches.respond(Level::best(), image, apart, &mut Vec::new(), &mut out);
+        out
+    }
+
+    #[test]
+    fn flat_images_have_no_response_and_negatives_have_the_opposite_one() {
+        let (patches, images) = found();
+        assert!(responses(&patches, &[0.7; 480], false).iter().all(|r| *r == 0.0));
+        let (mut above, mut below) = (0.0, 0.0);
+        for image in &images {
+            let negative: Vec<f32> = image.iter().map(|v| 1.0 - v).collect();
+            let (one, other) = (responses(&patches, image, false), responses(&patches, &negative, true));
+            for (one, other) in one.chunks_exact(48).zip(other.chunks_exact(48)) {
+                above += one[..24].iter().sum::<f32>();
+                below += one[24..].iter().sum::<f32>();
+                for f in 0..24 {
+                    assert!((one[f] - other[24 + f]).abs() < 1e-3, "{f}: {} {}", one[f], other[24 + f]);
+                }
+            }
+        }
+        // Dark on light is as frequent as light on dark.
+        assert!(above > 0.0 && (0.3..3.0).contains(&(above / below)), "{above} {below}");
+    }
 }

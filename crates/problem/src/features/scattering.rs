@@ -2,8 +2,8 @@
 //!
 //! S₀ = x∗φ, S₁ = |x∗ψ_λ|∗φ, S₂ = ||x∗ψ_λ|∗ψ_μ|∗φ with Morlet wavelets of J scales and L angles and μ of a larger scale
 //! than λ (Bruna and Mallat, 2013), on an image continued by reflection. The grid on which the averages are taken is
-//! centred, so that the scattering of a mirrored image is the mirror of its scattering, but for aliasing: a
-//! few percent of white noise, far less of a photograph.
+//! centred, so that the scattering of a mirrored image is the mirror of its scattering, but for aliasing of
+//! the larger scales, most of it at the border.
 //!
 //! Sums are never fused: the same image gives the same bits on every machine.
 
@@ -194,6 +194,7 @@ fn reflected(at: isize, length: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dead_leaves;
     use super::*;
 
     #[test]
@@ -220,8 +221,9 @@ mod tests {
                 plan.scatter(planes, &mut plan.workspace(), &mut out);
                 (plan, out)
             };
-            let value = |i: usize| ((i * 7919) % 1009) as f32 / 1009.0;
-            let planes: Vec<f32> = (0..size[0] * size[1] * LANES).map(value).collect();
+            let images: Vec<Vec<f32>> = (0..LANES as u32).map(|n| dead_leaves::image(n, 1, size)).collect();
+            let pixels = 0..size[0] * size[1];
+            let planes: Vec<f32> = pixels.flat_map(|at| images.iter().map(move |i| i[at])).collect();
             let mut mirror = planes.clone();
             for (row, line) in mirror.chunks_exact_mut(size[1] * LANES).enumerate() {
                 for (column, pixel) in line.chunks_exact_mut(LANES).enumerate() {
@@ -239,8 +241,10 @@ mod tests {
                     for j in 0..across {
                         let at = |c: usize, j: usize| ((c * down + i) * across + j) * LANES + 3;
                         let (a, b) = (found[at(c, j)], other[at(mirrored[c], across - 1 - j)]);
-                        // Thinned-out images are not sampled at mirrored places: a little aliasing is left.
-                        assert!((a - b).abs() < 0.06 * a.abs() + 1e-4, "{c} {i} {j}: {a} {b}");
+                        // Thinned-out images are not sampled at mirrored places: of the larger scales, some
+                        // aliasing is left.
+                        let apart = if c <= angles { 1e-5 } else { 0.3 * a.abs() + 1e-3 };
+                        assert!((a - b).abs() < apart, "{c} {i} {j}: {a} {b}");
                     }
                 }
             }

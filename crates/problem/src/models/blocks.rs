@@ -15,20 +15,20 @@ pub(super) struct Block<'a> {
     pub(super) width: usize,
 }
 
-/// Writes a record's features, and a 1 behind them if there is room, over `line`.
-pub(super) fn input<F: Feature>(data: &Table<F>, record: usize, line: &mut [f64]) {
+/// Writes a record's features, and the constant behind them, over `line`.
+pub(super) fn input<F: Feature>(data: &Table<F>, record: usize, constant: f64, line: &mut [f64]) {
     let row = data.row(record);
     F::numbers(row, line);
-    if let Some(one) = line.get_mut(row.len()) {
-        *one = 1.0;
+    if let Some(last) = line.get_mut(row.len()) {
+        *last = constant;
     }
 }
 
-/// Calls `visit` with a few records at a time and their scores: `inputs` values a record, and as many scores as `x` has
-/// rows of that many.
+/// Calls `visit` with a few records at a time and their scores: `inputs` values a record, the last of them the constant,
+/// and as many scores as `x` has rows of that many.
 pub(super) fn each<F: Feature>(
     x: &[f64],
-    inputs: usize,
+    (inputs, constant): (usize, f64),
     data: &Table<F>,
     records: Records<'_>,
     mut visit: impl FnMut(&Block<'_>, &mut [f64]),
@@ -43,7 +43,7 @@ pub(super) fn each<F: Feature>(
     let mut work = |group: &[u32]| {
         let (lines, scores) = (&mut lines[..group.len() * width], &mut scores[..group.len() * outputs]);
         for (record, line) in group.iter().zip(lines.chunks_exact_mut(width)) {
-            input(data, *record as usize, &mut line[..inputs]);
+            input(data, *record as usize, constant, &mut line[..inputs]);
         }
         rank_one::scores(Level::best(), &weights, lines, width, scores);
         visit(&Block { records: group, lines, width }, scores);

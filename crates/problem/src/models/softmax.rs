@@ -8,12 +8,13 @@ use prdo_privacy::{Linear, Model, Records};
 use std::marker::PhantomData;
 
 /// ℓ(x; a, y) = −log p_y + ρ/2·‖x‖², p = softmax of one score w_kᵀa + c_k a class. x holds, class after class,
-/// w_k and then c_k. Labels are 0 … K−1. Records are numbers unless said otherwise; computing is in doubles.
+/// w_k and then c_k. Labels are 0 … K−1. With [`Softmax::with_constant`] the intercept is h·c_k. Records are numbers unless said otherwise; computing is in doubles.
 #[derive(Clone, Copy, Debug)]
 pub struct Softmax<F: Feature = f64> {
     width: usize,
     classes: usize,
     regularization: f64,
+    constant: f64,
     records: PhantomData<fn(F)>,
 }
 
@@ -37,13 +38,23 @@ impl<F: Feature> Softmax<F> {
             return Err(ModelError { field: "classes", value: classes as f64, allowed: "at least 2" });
         }
         let regularization = non_negative("regularization", regularization)?;
-        Ok(Self { width, classes, regularization, records: PhantomData })
+        Ok(Self { width, classes, regularization, constant: 1.0, records: PhantomData })
+    }
+
+    /// The same with `constant` in place of the 1 that intercepts are multiplied by. Beside features of norm 1, a 1 has
+    /// half of every gradient's square, which clipping then takes away from the features: a small constant leaves it
+    /// to them.
+    ///
+    /// # Errors
+    /// A constant that is negative or not finite.
+    pub fn with_constant(self, constant: f64) -> Result<Self, ModelError> {
+        Ok(Self { constant: non_negative("constant", constant)?, ..self })
     }
 
     /// The same model on records of another kind of features.
     pub fn for_records<G: Feature>(&self) -> Softmax<G> {
-        let Self { width, classes, regularization, .. } = *self;
-        Softmax { width, classes, regularization, records: PhantomData }
+        let Self { width, classes, regularization, constant, .. } = *self;
+        Softmax { width, classes, regularization, constant, records: PhantomData }
     }
 
     /// ρ.
@@ -60,7 +71,7 @@ impl<F: Feature> Softmax<F> {
         mut gradients: Option<&mut Gradients>,
         mut visit: impl FnMut(usize, &mut [f64]),
     ) {
-        blocks::each(x, self.width + 1, data, records, |block, scores| {
+        blocks::each(x, (self.width + 1, self.constant), data, records, |block, scores| {
             for (record, scores) in block.records.iter().zip(scores.chunks_exact_mut(self.classes)) {
                 visit(*record as usize, scores);
             }
@@ -172,7 +183,7 @@ impl<F: Feature> Linear<Table<F>> for Softmax<F> {
     }
 
     fn input(&self, data: &Table<F>, record: usize, out: &mut [f64]) {
-        blocks::input(data, record, out);
+        blocks::input(data, record, self.constant, out);
     }
 
     fn slopes(&self, data: &Table<F>, record: usize, scores: &mut [f64]) {
@@ -191,6 +202,9 @@ mod tests {
         let labels = (0..30).map(|r| (r % 3) as f64).collect();
         let data = Table::new(width, features, labels).unwrap();
         super::super::tests::check(&Softmax::new(width, classes, 0.1).unwrap(), &data, 0.7);
+        let small = Softmax::new(width, classes, 0.0).unwrap().with_constant(0.1).unwrap();
+        super::super::tests::check(&small, &data, 0.7);
+        assert!(small.with_constant(f64::NAN).is_err());
         assert!(Softmax::new(3, 1, 0.0).is_err());
     }
 

@@ -47,7 +47,7 @@ fn document() -> (tempfile::TempDir, Document) {
 fn images(document: &Document) -> Holdings<u8> {
     match kept_holdings(document, 4).unwrap() {
         Kept::Images(holdings) => holdings,
-        Kept::Numbers(_) => panic!("images became numbers"),
+        Kept::Numbers(_) | Kept::Features(_) => panic!("images became numbers"),
     }
 }
 
