@@ -231,7 +231,7 @@ const prdoChart = (() => {
     const last = Math.max(...panel.lines.map((l) => l.points[l.points.length - 1][0]));
     const ticks = (log ? logTicks : linearTicks)(ys[0], ys[1], 5);
     const texts = ticks.map((t) => yText(t, spec, 3));
-    panel.left = 24 + 7.5 * Math.max(3, ...texts.map((t) => t.length));
+    panel.left = 30 + 7.8 * Math.max(3, ...texts.map((t) => t.length));
     panel.x = scale(first === last ? xs[0] : first, first === last ? xs[1] : last, panel.left, panel.width - RIGHT, false);
     panel.y = scale(ys[0], ys[1], HEIGHT - BOTTOM, TOP, log);
     drawAxes(svg, panel, ticks, texts, axis);
