@@ -260,7 +260,7 @@ impl Predictor {
         let classes = if binary { 1 } else { self.facts.classes.unwrap_or(2) as usize };
         let stride = self.parameters.len() / classes.max(1);
         let product = |w: &[f64], row: &[F]| {
-            let constant = if w.len() > row.len() { w[row.len()] } else { 0.0 };
+            let constant = if w.len() > row.len() { self.model.constant() * w[row.len()] } else { 0.0 };
             w.iter().zip(row).map(|(w, a)| w * a.value()).sum::<f64>() + constant
         };
         let of_row = |row: &[F]| -> Vec<f64> {

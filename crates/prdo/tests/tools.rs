@@ -205,6 +205,31 @@ fn a_model_predicts_new_records_by_the_names_of_their_columns() {
 }
 
 #[test]
+fn predictions_are_those_that_the_accuracy_was_measured_by() {
+    let desk = Desk::new();
+    desk.write("people.csv", people());
+    // Every other record, so that intercepts matter.
+    let text = people();
+    let some: Vec<&str> =
+        text.lines().enumerate().filter(|(k, _)| k % 2 == 0).map(|(_, line)| line).collect();
+    desk.write("test.csv", some.join("\n") + "\n");
+    let file = PEOPLE.replace("path = \"people.csv\"", "path = \"people.csv\"\ntest_path = \"test.csv\"");
+    let softmax = file.replace("\"logistic\"", "\"softmax\"").replace("rounds = 60", "rounds = 3");
+    let features =
+        "\n[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\", \"weight: -1 to 1\"]\nfourier = 20\n";
+    for (name, text) in [("logistic", file), ("softmax", softmax.clone()), ("features", softmax + features)] {
+        desk.write("run.toml", text);
+        desk.prdo(&format!("run run.toml --out {name}")).done();
+        let summary: serde_json::Value =
+            serde_json::from_str(&desk.read(&format!("{name}/summary.json"))).unwrap();
+        let said = desk.prdo(&format!("predict {name} test.csv --out {name}.csv")).done().stderr;
+        let share: f64 = said.split(" %").next().unwrap().parse().unwrap();
+        let accuracy = 100.0 * summary["test_accuracy"].as_f64().unwrap();
+        assert!((share - accuracy).abs() < 0.01, "{name}: {share} {accuracy}");
+    }
+}
+
+#[test]
 fn a_network_predicts_what_its_accuracy_says() {
     let desk = Desk::new();
     desk.write(

@@ -93,6 +93,11 @@ impl PlannedModel {
         }
     }
 
+    /// What the intercepts of a linear model are multiplied by.
+    pub fn constant(&self) -> f64 {
+        if self.features.is_some() { FEATURE_INTERCEPT } else { 1.0 }
+    }
+
     /// The model for images as bytes, which only networks read.
     pub fn images(&self) -> Option<BoxedModel<u8>> {
         match &self.form {
