@@ -78,7 +78,7 @@ pub fn worries(rows: &[Row]) -> Option<String> {
     (last.round > 0 && last.loss >= first.loss).then(|| {
         format!(
             "the model did not learn: its loss is {:.3} after {} rounds and was {:.3} at the start; the noise or the \
-             features' scale dominates. Centre and scale the features by limits you know (to about -1 … 1), or use \
+             features' scale dominates. Centre and scale the features by limits you know (to about -1 … 1; [features] map = \"table\" does it, docs/features.md), or use \
              fewer rounds, a smaller step size, more records or a larger ε",
             last.loss, last.round, first.loss
         )

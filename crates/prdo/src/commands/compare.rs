@@ -28,6 +28,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         title = document.text("name").unwrap_or_else(|| "comparison".into());
         planned.extend(label(document, args.files.len() > 1));
     }
+    label_privacy(&mut planned);
     let files: Vec<String> = args.files.iter().map(|f| f.display().to_string()).collect();
     let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
     let command = format!("prdo compare {}{sets}", files.join(" "));
@@ -46,6 +47,26 @@ fn label(document: Document, several: bool) -> Vec<Planned> {
         }
     }
     all
+}
+
+/// Runs of several files with other budgets, or with none, are told apart by them: their figures must not be averaged.
+fn label_privacy(planned: &mut [Planned]) {
+    let budget = |document: &Document| {
+        let given = document.get("privacy.epsilon").filter(|_| document.has("privacy.epsilon"));
+        document.has_section("privacy").then(|| given.unwrap_or(Value::Text("by the noise".into())))
+    };
+    let Some(first) = planned.first().map(|(_, document)| budget(document)) else { return };
+    if planned.iter().all(|(_, document)| budget(document) == first) {
+        return;
+    }
+    for (labels, document) in planned.iter_mut() {
+        let known = labels.iter().any(|(key, _)| *key == "privacy" || *key == "privacy.epsilon");
+        match budget(document) {
+            _ if known => {}
+            None => labels.push(("privacy", Value::Text("none".into()))),
+            Some(epsilon) => labels.push(("privacy.epsilon", epsilon)),
+        }
+    }
 }
 
 /// What is to be compared.

@@ -558,6 +558,14 @@ fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F
         s if s < 1.0 => (s * dataset.table.len() as f64).round() as usize,
         s => s as usize,
     };
+    for path in ["data.test", "data.validation"] {
+        if let Some(value) = document.float(path).filter(|value| *value > 1.0 && value.fract() != 0.0) {
+            let message = format!(
+                "{path} = {value} is not allowed: it must be a share below 1 or a whole number of records"
+            );
+            return Err(document.error(path, message));
+        }
+    }
     let test = count(document.float("data.test").unwrap_or(default_test));
     let validation = count(document.float("data.validation").unwrap_or(0.0));
     if test + validation >= dataset.table.len() {

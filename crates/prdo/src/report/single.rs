@@ -103,6 +103,10 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
              add --resume:",
             format!("prdo run RUN.toml --out {shown} --resume"),
         ),
+        (true, false) if folder.join("model.safetensors").is_file() => (
+            "but its model is there: summary.json may have been lost. To train it again beside this folder:",
+            format!("prdo run {shown}/run.toml --out again"),
+        ),
         (true, false) => (
             "it failed, was stopped before its first checkpoint, or still runs. To begin anew:",
             format!("prdo run {shown}/run.toml --out {shown} --overwrite"),
@@ -164,7 +168,16 @@ fn learned(rows: &[Row]) -> String {
 }
 
 fn price(found: &Found) -> String {
-    let spent = found.rows.last().and_then(|row| row.epsilon_spent);
+    // Of a run that is not whole, the last row that can be read says little: all its rounds cost this much.
+    let finished = found.summary["finished"] == true;
+    let spent = found.rows.last().and_then(|row| row.epsilon_spent).filter(|_| finished);
+    let whole = found.float("resolved.epsilon").filter(|_| !finished);
+    if let Some(epsilon) = whole {
+        let delta = found.float("privacy.delta").map_or(String::new(), |delta| format!(" at δ = {delta:e}"));
+        return format!(
+            " All its rounds together are planned to cost ε = {epsilon:.3}{delta}, with secret draws."
+        );
+    }
     let delta = found.float("privacy.delta").or(found.summary["delta"].as_f64());
     match (spent.or(found.float("resolved.epsilon")), delta) {
         // What a seeded run would promise is not what it does promise.

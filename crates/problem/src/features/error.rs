@@ -32,7 +32,7 @@ pub enum FeatureError {
     },
     /// A column that the map knows nothing about.
     #[error(
-        "there is no range for column \"{column}\": give it one (features.low and features.high), or name it as a \
+        "there is no range for column \"{column}\": add \"{column}: LOW to HIGH\" to features.ranges, or name it as a \
          category; ranges are not taken from the records, which are private"
     )]
     NoRange {

@@ -15,6 +15,8 @@ pub struct Found {
     pub title: String,
     /// For whoever waits.
     pub words: String,
+    /// What to mind about what was found on it.
+    pub caution: Option<&'static str>,
     /// Whether trials are releases.
     pub charged: bool,
 }
@@ -28,7 +30,13 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
     let found = |document: Document, here: usize, title: String| {
         let trials = effort.methods.len() * effort.trials;
         let words = format!("{trials} trials on {title}");
-        Found { ground: Ground::new(document, least, here, budget), title, words, charged: false }
+        Found {
+            ground: Ground::new(document, least, here, budget),
+            title,
+            words,
+            caution: None,
+            charged: false,
+        }
     };
     if let Some(path) = &on.charge {
         let mut found = found(document.clone().without("privacy"), least, "the protected records".into());
@@ -51,7 +59,11 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
     }
     if on.generated {
         let other = generated(document, &meant)?;
-        return Ok(found(other, least, "records drawn at random".into()));
+        let caution = Some(
+            "Records drawn at random are easier than most real ones: rounds, batch and method carry over better than the step. \
+             Compare with the run file as it was; a public stand-in is better.",
+        );
+        return Ok(Found { caution, ..found(other, least, "records drawn at random".into()) });
     }
     if on.unprotected_validation {
         let other = validation(document, &meant)?;

@@ -177,6 +177,7 @@ impl Tuned<'_> {
         print_table(&HEAD, &rows);
         say("");
         self.cost().iter().for_each(|cost| say(cost));
+        self.found.caution.iter().for_each(|caution| say(caution));
         let path = folder.path();
         say(&format!("run it: prdo run {}", path.join("tuned.toml").display()));
         say(&format!("report: {}", path.join("report.html").display()));

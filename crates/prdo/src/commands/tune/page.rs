@@ -76,6 +76,9 @@ pub fn html(tuned: &Tuned<'_>, file: &str, figure: Figure) -> String {
     let rows: Vec<Vec<String>> = tuned.answer.best.iter().map(|trial| tuned.row(trial)).collect();
     page.add(&table(&HEAD, &rows, &[0]));
     page.figure(figure);
+    if let Some(caution) = tuned.found.caution {
+        page.note(caution, true);
+    }
     page.heading("What it cost");
     match tuned.cost() {
         Some(cost) => page.note(&cost, tuned.found.charged),
