@@ -138,7 +138,7 @@ def _answer(answer: Any, records: int, dimension: int) -> tuple[bytes, bytes]:
 def check_model(model: PythonModel, X: Any, y: Any) -> float:
     """Tries a model on the first records of ``X`` and ``y``: the gradients of a batch must be those of the records one
     by one. Returns by how much they differ at most, relative to the largest gradient; raises :class:`InputError` where
-    that is more than 0.1 %.
+    that is more than 0.002 %.
 
     Privacy rests on it: clipping bounds what one record contributes only if no record changes another's gradient.
     """

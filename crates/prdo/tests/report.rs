@@ -125,7 +125,13 @@ fn an_unfinished_run_says_how_to_go_on() {
     std::fs::remove_file(desk.path("out/summary.json")).unwrap();
     desk.prdo("report out").done();
     let html = desk.read("out/report.html");
-    assert!(html.contains("not finished (measured up to round 40 of 40)") && html.contains("--overwrite"));
+    assert!(html.contains("not finished (measured up to round 40 of 40)"));
+    // Its model may be all that is left of it.
+    assert!(html.contains("prdo run out/run.toml --out again") && !html.contains("--overwrite"));
+    assert!(html.contains("planned to cost ε = "));
+    std::fs::remove_file(desk.path("out/model.safetensors")).unwrap();
+    desk.prdo("report out").done();
+    assert!(desk.read("out/report.html").contains("--overwrite"));
     desk.write("out/checkpoint/state", "x");
     desk.prdo("report out").done();
     assert!(desk.read("out/report.html").contains("prdo run RUN.toml --out out --resume"));

@@ -89,7 +89,7 @@ fn protected_records_are_not_touched_unless_it_is_asked_for_and_charged() {
     let answer = desk.prdo(&format!("tune mine.toml --charge released.txt {quick} charged")).json();
     assert_eq!(answer["charged"], true);
     let statement = desk.read("released.txt");
-    assert_eq!(statement.matches("tuning: method.name=ed").count(), 7, "{statement}");
+    assert_eq!(statement.matches("method.name=ed").count(), 7, "{statement}");
     // A run that names the statement is accounted for together with the trials.
     desk.write("final.toml", FILE.replace("delta = 1e-3", "delta = 1e-3\nstatement = \"released.txt\""));
     refused(&desk, "run final.toml --out final", &["privacy"]);

@@ -181,7 +181,7 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
         let Some(term) = self.query.difference else {
             self.counts.clipped_gradients += u64::from(norm > bound);
             slopes.iter_mut().for_each(|s| *s *= gradient);
-            return true;
+            return finite(slopes);
         };
         let before = &mut self.before[which * outputs..(which + 1) * outputs];
         before.iter_mut().zip(slopes.iter()).for_each(|(b, s)| *b = s - *b);
@@ -192,6 +192,11 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
         self.counts.clipped_gradients += u64::from(norm > bound);
         self.counts.clipped_differences += u64::from(difference_norm > difference_bound);
         slopes.iter_mut().zip(before.iter()).for_each(|(s, d)| *s = gradient * *s + difference * d);
-        true
+        finite(slopes)
     }
+}
+
+/// Slopes beyond all bounds beside inputs of next to nothing have a norm, but overflow on the grid.
+fn finite(slopes: &[f64]) -> bool {
+    slopes.iter().all(|s| s.is_finite())
 }

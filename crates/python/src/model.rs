@@ -21,7 +21,7 @@ const MOST_RECORDS: usize = 63;
 /// Records on which a model is tried before it is used.
 const TRIED: usize = 8;
 /// How far a record's gradient may depend on its company, relative: rounding in single precision does not reach it.
-pub const TOLERANCE: f64 = 1e-3;
+pub const TOLERANCE: f64 = 2e-5;
 
 /// The functions, and where their exceptions go.
 pub struct Calls {

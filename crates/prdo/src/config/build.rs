@@ -89,7 +89,18 @@ impl Built {
             return Ok(());
         };
         let plan = guarantee.plan(self.prepared.schedule.rounds).map_err(|e| e.to_string())?;
-        statement.enter(&run_id(&self.fingerprint), name, &plan);
+        // Another run may have been entered since this one was built: its noise does not know of it.
+        let id = run_id(&self.fingerprint);
+        let mut now = Statement::load(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        if now.before(&id) != statement.before(&id) {
+            return Err(format!(
+                "{} has changed since this run was prepared: its noise was calibrated without what was entered meanwhile. \
+                 Prepare it again",
+                path.display()
+            ));
+        }
+        now.enter(&id, name, &plan);
+        *statement = now;
         statement.save(path).map_err(|e| format!("cannot write {}: {e}", path.display()))
     }
 }
@@ -323,6 +334,13 @@ fn class_counts<F: Feature>(holdings: &Holdings<F>) -> Option<Vec<Vec<u64>>> {
 /// A hash of every setting that the bits of a run depend on, of the network, and of the data where it came from a file.
 fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: &Wiring) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
+    // A program's own model, and secret draws, are not described by settings: each run of them is another one.
+    if document.unseeded || document.text("model.kind").as_deref() == Some(OWN) {
+        let mut chance = [0_u8; 32];
+        if getrandom::fill(&mut chance).is_ok() {
+            hasher.update(&chance);
+        }
+    }
     for key in super::schema::KEYS {
         let counts = !["name", "privacy.statement"].contains(&key.path) && !key.path.starts_with("resolved.");
         if let Some(value) = document.get(key.path).filter(|_| counts) {

@@ -187,6 +187,13 @@ impl Document {
         self
     }
 
+    /// The same without a key.
+    #[must_use]
+    pub fn without_key(mut self, path: &str) -> Self {
+        self.entries.remove(path);
+        self
+    }
+
     /// Whether `path` is being swept: then other keys may be meant for some of its values only.
     pub fn is_swept(&self, path: &str) -> bool {
         self.entries.get(path).is_some_and(|entry| entry.swept)

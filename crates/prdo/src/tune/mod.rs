@@ -95,7 +95,8 @@ pub fn tune(
         }
         own.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
         let finalists: Vec<Settings> = own.iter().take(FINALISTS).map(|trial| trial.settings).collect();
-        let seeds: Vec<u64> = (1..=effort.seeds.max(1) as u64).collect();
+        // Not the seed that they were chosen with: its luck would count twice.
+        let seeds: Vec<u64> = (2..=effort.seeds.max(1) as u64 + 1).collect();
         let mut last = try_all(ground, &finalists, &seeds, true, &mut spent)?;
         last.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
         best.extend(last.into_iter().next());
@@ -152,6 +153,9 @@ pub fn assignments(settings: &Settings, records: usize) -> Vec<(&'static str, St
         ("rounds", settings.rounds.to_string()),
         ("batch.size", batch(settings.rate, records).to_string()),
     ];
+    if card.first_batch {
+        all.push(("batch.first", batch(settings.rate, records).to_string()));
+    }
     if let Some(clip) = settings.clip {
         all.push(("clip.gradient", number(clip)));
         if card.differences {

@@ -20,6 +20,15 @@ pub enum TuneError {
     /// A run that cannot be prepared, or fails.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// No randomness from the operating system.
+    #[error("the operating system has no randomness")]
+    NoRandomness,
+    /// Protected records, and no public ones to score by.
+    #[error(
+        "there are no public held-out records (data.test, data.test_path) to score by: a score on the protected ones would be \
+         a release without noise"
+    )]
+    NoPublicScore,
     /// The statement of what was released.
     #[error("{path}: {error}")]
     Statement {
@@ -49,7 +58,9 @@ pub struct Ground {
     records: (usize, usize),
     budget: Option<Budget>,
     /// Where every trial is entered before it begins, if these records are protected.
-    statement: Option<(PathBuf, Statement)>,
+    statement: Option<PathBuf>,
+    /// What was released about the meant records before.
+    spent: History,
     /// Noise multipliers that were computed already, by batch, rounds, whether there is a first batch, and exactly or not.
     noises: HashMap<(usize, u32, bool, bool), f64>,
 }
@@ -58,7 +69,14 @@ impl Ground {
     /// Tuning on the records of `document`, of which the smallest node has `here`, for a final run in which it has
     /// `meant`.
     pub fn new(document: Document, meant: usize, here: usize, budget: Option<Budget>) -> Self {
-        Self { document, records: (meant, here), budget, statement: None, noises: HashMap::new() }
+        let spent = History::new();
+        Self { document, records: (meant, here), budget, statement: None, spent, noises: HashMap::new() }
+    }
+
+    /// The same after this was released about the meant records: the budget is for all of it.
+    #[must_use]
+    pub fn after(self, spent: History) -> Self {
+        Self { spent, ..self }
     }
 
     /// Enters every trial in a statement before it begins: for records that are protected.
@@ -66,8 +84,8 @@ impl Ground {
     /// # Errors
     /// A statement that cannot be read.
     pub fn charged(mut self, path: PathBuf) -> Result<Self, TuneError> {
-        let statement = Statement::load(&path).map_err(|error| failed(&path, error))?;
-        self.statement = Some((path, statement));
+        Statement::load(&path).map_err(|error| failed(&path, error))?;
+        self.statement = Some(path);
         Ok(self)
     }
 
@@ -103,7 +121,7 @@ impl Ground {
             least: self.records.0,
             rounds: settings.rounds,
         };
-        let noise = plan.guarantee(&History::new())?.noise_multiplier;
+        let noise = plan.guarantee(&self.spent)?.noise_multiplier;
         self.noises.insert(key, noise);
         Ok(Some(noise))
     }
@@ -127,13 +145,18 @@ impl Ground {
         seed: u64,
         release: &History,
     ) -> Result<(), TuneError> {
-        let Some((path, statement)) = &mut self.statement else { return Ok(()) };
+        let Some(path) = &self.statement else { return Ok(()) };
+        // Every trial is a release of its own, however alike its settings are to another's.
+        let mut nonce = [0_u8; 16];
+        getrandom::fill(&mut nonce).map_err(|_| TuneError::NoRandomness)?;
         let text: Vec<String> = assignments(settings, self.records.0)
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        let id = blake3::hash(format!("tune {seed} {}", text.join(" ")).as_bytes());
-        statement.enter(&id.to_hex()[..32], &format!("tuning: {}", text.join(" ")), release);
+        let id: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
+        // Other runs may be entered meanwhile.
+        let mut statement = Statement::load(path).map_err(|error| failed(path, error))?;
+        statement.enter(&id, &format!("tuning, trial {seed}: {}", text.join(" ")), release);
         statement.save(path).map_err(|error| failed(path, error))
     }
 
@@ -141,6 +164,8 @@ impl Ground {
     pub(super) fn score(&self, settings: &Settings, noise: Option<f64>, seed: u64) -> Result<f64, TuneError> {
         let (meant, here) = self.records;
         let mut document = assigned(&self.document, &assignments(settings, here))?;
+        // What is charged for must be there: draws that nobody can repeat.
+        document.unseeded = self.statement.is_some();
         document.set(&format!("seed={seed}"))?;
         // Only the end counts: measuring takes as long as training.
         document.set(&format!("metrics.every={}", (settings.rounds / 10).max(1)))?;
@@ -160,10 +185,16 @@ impl Ground {
             Err(error) if !error.is_input() => return Ok(f64::NEG_INFINITY),
             Err(error) => return Err(error.into()),
         };
-        let accuracy = validation.and_then(|accuracy| accuracy(&outcome.average));
+        // Of protected records nothing but the held-out ones, which are public, may be looked at without noise.
+        let charged = self.statement.is_some();
+        let accuracy = validation.filter(|_| !charged).and_then(|accuracy| accuracy(&outcome.average));
         let accuracy = accuracy.or_else(|| outcome.last().and_then(|row| row.test_accuracy));
+        if charged && accuracy.is_none() {
+            return Err(TuneError::NoPublicScore);
+        }
         let late = outcome.rows.iter().rev().take(3).map(|row| row.grad_norm);
-        let score = accuracy.unwrap_or_else(|| -late.fold(0.0, f64::max));
+        let worst = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
+        let score = accuracy.unwrap_or_else(|| -late.fold(0.0, worst));
         Ok(if score.is_finite() { score } else { f64::NEG_INFINITY })
     }
 }

@@ -105,7 +105,7 @@ fn load(path: &Path, records: usize, width: usize) -> io::Result<Option<Vec<f32>
 /// Writes beside the file and moves it into place, so that nobody ever finds half of one.
 fn save(path: &Path, table: &Table<f32>) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        private_folder(folder)?;
     }
     let temporary = path.with_extension(format!("{}.part", std::process::id()));
     let result = write(&temporary, table).and_then(|()| std::fs::rename(&temporary, path));
@@ -121,13 +121,31 @@ fn write(path: &Path, table: &Table<f32>) -> io::Result<()> {
         hasher.update(bytes);
         Ok(())
     })?;
-    let mut file = BufWriter::new(File::create(path)?);
+    let mut file = BufWriter::new(private_file(path)?);
     file.write_all(MAGIC)?;
     file.write_all(&(table.len() as u64).to_le_bytes())?;
     file.write_all(&(table.width() as u64).to_le_bytes())?;
     file.write_all(hasher.finalize().as_bytes())?;
     each_part(table.features(), |bytes| file.write_all(bytes))?;
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// A folder that only its owner may look into: features say as much as the records.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A file that only its owner may read.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// The values as bytes, a megabyte or so at a time.

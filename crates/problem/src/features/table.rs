@@ -63,6 +63,9 @@ pub struct TableMap {
     hash: [u8; 32],
 }
 
+/// The most constants of a map: a gigabyte.
+const MOST_CONSTANTS: usize = 1 << 27;
+
 /// The seed of random directions.
 const SEED: u64 = 0x666f_7572_6965_7221;
 
@@ -74,6 +77,12 @@ impl TableMap {
     pub fn new(settings: TableSettings) -> Result<Self, FeatureError> {
         check(&settings)?;
         let inputs = inputs(&settings);
+        // Others' agreements come here too: better refused than out of memory.
+        if settings.fourier.saturating_mul(inputs) > MOST_CONSTANTS {
+            let (field, value) = ("fourier", settings.fourier.to_string());
+            let allowed = "so few that fourier times the inputs is at most 2^27".to_string();
+            return Err(FeatureError::Setting { field, value, allowed });
+        }
         let mut stream = Secret::from_seed(SEED).stream(Purpose::Data, 1, 0);
         let scale = 1.0 / settings.bandwidth;
         let directions =

@@ -31,7 +31,7 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
         let trials = effort.methods.len() * effort.trials;
         let words = format!("{trials} trials on {title}");
         Found {
-            ground: Ground::new(document, least, here, budget),
+            ground: Ground::new(document, least, here, budget).after(meant.spent.clone()),
             title,
             words,
             caution: None,
@@ -51,7 +51,7 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
         return Ok(found);
     }
     if let Some(path) = &on.stand_in {
-        let mut other = document.clone();
+        let mut other = document.clone().without_key("data.test_path");
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         other.set(&format!("data.path={}", absolute.display()))?;
         let here = self::least(&outline(&other)?);
