@@ -65,7 +65,7 @@ fn run(text: &str, folder: &Path, watched: bool) -> Result<Duration, Box<dyn Err
     }
     let training = &built.prepared.training;
     place.write("model.safetensors", &write_models(&training.average(), &training.models())?)?;
-    place.write("report.html", prdo::report::from_folder(folder)?.as_bytes())?;
+    place.write("report.html", prdo::report::from_folder(folder)?.html.as_bytes())?;
     Ok(started.elapsed())
 }
 
