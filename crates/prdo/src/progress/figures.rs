@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn curves_and_bars_have_their_width_whatever_the_values() {
         assert_eq!(sparkline(&[0.0, 0.5, 1.0], false, 5), "▁▅█  ");
-        assert_eq!(sparkline(&[100.0, 1.0, 0.01], true, 3), "█▅▁");
+        assert_eq!(sparkline(&[100.0, 3.0, 0.01], true, 3), "█▅▁");
         for values in [vec![], vec![1.0], vec![f64::NAN; 9], vec![2.0; 40], vec![0.0, -1.0, f64::INFINITY]] {
             for log in [false, true] {
                 assert_eq!(sparkline(&values, log, 7).chars().count(), 7, "{values:?}");
