@@ -96,7 +96,7 @@ fn page_header(values: usize, bytes: usize) -> Vec<u8> {
 }
 
 fn chunk(name: &str, column: &Column, start: usize, bytes: usize) -> Vec<u8> {
-    let encodings = [0, 3].map(|encoding| zigzag(encoding)).to_vec();
+    let encodings = [0, 3].map(zigzag).to_vec();
     let (start, bytes) = (start as i64, bytes as i64);
     let about = Struct::new()
         .int(1, column.kind())
