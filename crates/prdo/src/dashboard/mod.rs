@@ -1,7 +1,7 @@
 //! The live dashboard: one page that shows a run's folder while it is written, and afterwards.
 //!
 //! The folder is the one source: `run.toml`, `metrics.csv`, `live.json` and `summary.json` of a run, or the status, the
-//! log and `progress.csv` of a node ([`source`], [`member`]). So the page is the same whether it is served from within the run
+//! log and `progress.csv` of a node (`source`, `member`). So the page is the same whether it is served from within the run
 //! (`prdo run --watch`) or by another process (`prdo watch DIR`), for a run that goes on, was killed or is long over.
 //!
 //! Who may look: whoever has the address, which holds a token of 128 bits drawn from the operating system, on this
