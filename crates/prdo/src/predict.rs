@@ -227,7 +227,7 @@ impl Predictor {
         let file = path.display().to_string();
         let loaded = data::load(path, &options)?;
         if let Some(map) = &self.map {
-            self.check_width(&file, width_of(&loaded))?;
+            self.check_width(&file, loaded.width())?;
             let refuse = |e: Refused| PredictError::Features { file: file.clone(), problem: e.to_string() };
             let mapped = map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(refuse)?;
             return Ok(self.answer(&mapped, |table| self.linear(table)));
@@ -306,13 +306,6 @@ fn accuracy<F: Feature>(dataset: &Dataset<F>, classes: &[String], probabilities:
     let labels = dataset.table.labels().iter().map(|label| class(*label)).collect::<Option<Vec<_>>>()?;
     let right = labels.iter().zip(probabilities).filter(|(label, p)| **label == best(p)).count();
     Some(right as f64 / labels.len().max(1) as f64)
-}
-
-fn width_of(loaded: &Loaded) -> usize {
-    match loaded {
-        Loaded::Numbers(data) => data.table.width(),
-        Loaded::Images(data) => data.table.width(),
-    }
 }
 
 fn wide(scores: &[Vec<f32>]) -> Vec<Vec<f64>> {

@@ -367,7 +367,7 @@ fn from_loaded<F: Feature>(
         Some(given) => given.title.clone(),
         None => document.text("data.path").unwrap_or_else(|| "UCI digits".into()),
     };
-    let width = width_of(&loaded);
+    let width = loaded.width();
     let mut dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
     let classes = given_classes(document, &dataset, binary)?;
     let records = dataset.table.len();
@@ -385,8 +385,8 @@ fn from_loaded<F: Feature>(
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(test) = document.given().and_then(|given| given.test.clone()) {
         let at = |e: DataError| document.error("data.source", format!("test data: {e}"));
-        if width_of(&test) != width {
-            let message = format!("the test data has {} features, the data has {width}", width_of(&test));
+        if test.width() != width {
+            let message = format!("the test data has {} features, the data has {width}", test.width());
             return Err(document.error("data.source", message));
         }
         let test = convert(test, "the test data").map_err(|e| refused(document, "data.source", e))?.table;
@@ -519,7 +519,7 @@ fn read_test<F: Feature>(
     convert: Convert<'_, F>,
 ) -> Result<Table<F>, ConfigError> {
     let loaded = read(document, path, "data.test_path", Part::Test)?;
-    let found = width_of(&loaded);
+    let found = loaded.width();
     if found != width {
         let message =
             format!("data.test_path {} has {found} features, data.path has {width}", path.display());
@@ -527,14 +527,6 @@ fn read_test<F: Feature>(
     }
     let name = path.display().to_string();
     Ok(convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?.table)
-}
-
-/// How many features a record of a file has.
-fn width_of(loaded: &Loaded) -> usize {
-    match loaded {
-        Loaded::Numbers(data) => data.table.width(),
-        Loaded::Images(data) => data.table.width(),
-    }
 }
 
 /// An error of records that were to be converted, at the key it is about.

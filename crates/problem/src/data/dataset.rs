@@ -104,6 +104,14 @@ pub enum Loaded {
 }
 
 impl Loaded {
+    /// How many features a record has.
+    pub fn width(&self) -> usize {
+        match self {
+            Loaded::Numbers(data) => data.table.width(),
+            Loaded::Images(data) => data.table.width(),
+        }
+    }
+
     /// The records as numbers, whichever they are.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use ground::Found;
 use prdo::algorithm::Method;
 use prdo::config::{Document, resolved};
 use prdo::output::Folder;
+use prdo::report::Spread;
 use prdo::tune::{Answer, Axis, Effort, Trial, TuneError, assignments, tune};
 use serde_json::{Value as Json, json};
 
@@ -187,11 +188,9 @@ impl Tuned<'_> {
 
 /// The spread over seeds.
 fn spread(scores: &[f64]) -> String {
-    let count = scores.len() as f64;
-    if scores.len() < 2 || scores.iter().any(|s| !s.is_finite()) {
-        return String::new();
+    match Spread::of(scores).filter(|s| s.count > 1 && s.mean.is_finite()) {
+        Some(Spread { mean, deviation, .. }) if mean > 0.0 => format!(" ± {:.2}", 100.0 * deviation),
+        Some(Spread { deviation, .. }) => format!(" ± {deviation:.1e}"),
+        None => String::new(),
     }
-    let mean = scores.iter().sum::<f64>() / count;
-    let deviation = (scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
-    if mean > 0.0 { format!(" ± {:.2}", 100.0 * deviation) } else { format!(" ± {deviation:.1e}") }
 }
