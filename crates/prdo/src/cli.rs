@@ -5,6 +5,7 @@ pub mod bench;
 pub mod data;
 pub mod doctor;
 pub mod export;
+pub mod frontier;
 pub mod node;
 pub mod plan;
 pub mod privacy;
@@ -232,6 +233,14 @@ pub enum Experiment {
             cells that are finished stay. `prdo data get cifar10` fetches the images."
     )]
     Table1(Box<Table1Args>),
+    /// Accuracy against ε on fixed features: CIFAR-10, Fashion-MNIST, MNIST, five methods; run it again to go on.
+    #[command(
+        name = "frontier",
+        after_help = "Example: prdo reproduce frontier --data cifar10 --methods edm,prdo --epsilon 4,8 --out frontier\n\
+            A point is the mean of one run for each seed, with settings chosen on validation records. Stop it whenever\n\
+            you like: the same command goes on, and runs that are finished stay."
+    )]
+    Frontier(Box<frontier::FrontierArgs>),
 }
 
 /// An experiment without settings of its own.

@@ -199,7 +199,7 @@ fn train_to_end(
 }
 
 /// Builds the run, with a bar while features are extracted.
-fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
+pub fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
     let bar: Mutex<Option<Progress>> = Mutex::new(None);
     build_showing(document, &|done, total| {
         let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -39,6 +39,8 @@ impl Desk {
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prdo"));
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        // Features are not kept in anybody's home.
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
         // Tests talk to servers on this machine only.
         for proxy in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             command.env_remove(proxy);

@@ -1,9 +1,13 @@
 //! `prdo reproduce`: the paper's experiments.
 
 mod bounds;
+mod fields;
 mod figure_1;
+mod frontier;
+mod numbers;
 mod sensitivity_example;
 mod table_1;
+mod typed;
 
 use super::{Failure, use_threads};
 use crate::cli::Experiment;
@@ -23,5 +27,6 @@ pub fn run(experiment: &Experiment) -> Result<(), Failure> {
             bounds::run(args)
         }
         Experiment::Table1(args) => table_1::run(args),
+        Experiment::Frontier(args) => frontier::run(args),
     }
 }

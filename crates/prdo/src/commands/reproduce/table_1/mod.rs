@@ -7,7 +7,7 @@ mod cells;
 mod page;
 mod plan;
 mod results;
-mod setting;
+pub(super) mod setting;
 mod table;
 
 use crate::cli::Table1Args;

@@ -1,5 +1,6 @@
 //! What was asked for: which cells, in which order, from which data, into which folder.
 
+use super::super::typed::{distinct, list, quoted};
 use super::setting::{BUDGETS, Group, Key, PAPER_ROUNDS, Setting, paper_multiplier};
 use crate::cli::{Table1Args, TableNoise};
 use crate::commands::Failure;
@@ -102,7 +103,6 @@ impl Plan {
 
     /// The command that goes on with this.
     pub fn command(&self) -> String {
-        let list = |values: &mut dyn Iterator<Item = String>| values.collect::<Vec<_>>().join(",");
         let quick = self.group.setting == Setting::Quick;
         let mut text = String::from("prdo reproduce table-1");
         let mut add = |needed: bool, option: &str, value: String| {
@@ -112,12 +112,12 @@ impl Plan {
         };
         add(quick, "quick", String::new());
         add(!quick && self.data != Path::new("data"), "data", quoted(&self.data));
-        add(self.methods != Method::ALL, "methods", list(&mut self.methods.iter().map(Method::to_string)));
+        add(self.methods != Method::ALL, "methods", list(&self.methods));
         let usual = if quick { &BUDGETS[2..] } else { &BUDGETS[..] };
-        add(self.epsilons != usual, "epsilon", list(&mut self.epsilons.iter().map(f64::to_string)));
+        add(self.epsilons != usual, "epsilon", list(&self.epsilons));
         let usual = if quick { QUICK_ROUNDS } else { PAPER_ROUNDS };
         add(self.group.rounds != usual, "rounds", self.group.rounds.to_string());
-        add(self.seeds != [1], "seeds", list(&mut self.seeds.iter().map(u64::to_string)));
+        add(self.seeds != [1], "seeds", list(&self.seeds));
         add(self.group.noise == TableNoise::Paper, "noise", "paper".into());
         add(self.out != default_out(self.group.setting), "out", quoted(&self.out));
         text
@@ -129,22 +129,4 @@ fn default_out(setting: Setting) -> PathBuf {
         Setting::Paper => PathBuf::from("runs/table-1"),
         Setting::Quick => PathBuf::from("runs/table-1-quick"),
     }
-}
-
-/// What was typed, each once, or what is meant when nothing was.
-fn distinct<T: Copy + PartialEq>(typed: &[T], otherwise: &[T]) -> Vec<T> {
-    let mut values: Vec<T> = Vec::new();
-    for value in if typed.is_empty() { otherwise } else { typed } {
-        if !values.contains(value) {
-            values.push(*value);
-        }
-    }
-    values
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = text.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
-    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

@@ -1,10 +1,11 @@
 //! `results.json`: every cell that was begun, written cell by cell, and read back with suspicion. The table, the
 //! figures and the report are made from this file alone, so that it can be carried elsewhere and gone on with.
 
+use super::super::fields::{Fields, read};
 use super::setting::{DELTA, Group, Key, Setting, noise_name, paper_accuracy};
 use crate::cli::TableNoise;
 use crate::commands::Failure;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use std::path::Path;
 
 /// The file's name.
@@ -89,10 +90,7 @@ impl Cell {
     }
 
     fn from_json(json: &Json) -> Result<Self, String> {
-        let fields = Fields(json.as_object().ok_or("it is not an object")?);
-        if let Some(unknown) = fields.0.keys().find(|key| !CELL_KEYS.contains(&key.as_str())) {
-            return Err(format!("there is no entry {unknown:?}"));
-        }
+        let fields = Fields::of(json, &CELL_KEYS)?;
         let rounds = fields.whole("rounds", 5, 10_000_000)? as u32;
         let noise = match fields.text("noise")? {
             "accountant" => TableNoise::Accountant,
@@ -117,7 +115,7 @@ impl Cell {
             seconds: fields.number("seconds", |s| s >= 0.0, "at least 0")?,
             curve: curve(fields.get("curve")?, rounds)?,
         };
-        cell.check(fields.0.get("accuracy").and_then(Json::as_f64))
+        cell.check(json["accuracy"].as_f64())
     }
 
     /// Refuses what does not fit together.
@@ -133,41 +131,6 @@ impl Cell {
             return Err(format!("accuracy = {written:?} does not follow from its curve"));
         }
         Ok(self)
-    }
-}
-
-/// The entries of an object, asked for by name.
-struct Fields<'a>(&'a Map<String, Json>);
-
-impl<'a> Fields<'a> {
-    fn get(&self, key: &str) -> Result<&'a Json, String> {
-        self.0.get(key).ok_or_else(|| format!("{key} is missing"))
-    }
-
-    fn wrong<T>(&self, key: &str, allowed: &str) -> Result<T, String> {
-        Err(format!("{key} = {}: it must be {allowed}", self.get(key)?))
-    }
-
-    fn text(&self, key: &str) -> Result<&'a str, String> {
-        self.get(key)?.as_str().map_or_else(|| self.wrong(key, "text"), Ok)
-    }
-
-    fn flag(&self, key: &str) -> Result<bool, String> {
-        self.get(key)?.as_bool().map_or_else(|| self.wrong(key, "true or false"), Ok)
-    }
-
-    fn whole(&self, key: &str, least: u64, most: u64) -> Result<u64, String> {
-        let number = self.get(key)?.as_u64().filter(|n| (least..=most).contains(n));
-        number.map_or_else(|| self.wrong(key, &format!("a whole number from {least} to {most}")), Ok)
-    }
-
-    fn number(&self, key: &str, holds: fn(f64) -> bool, allowed: &str) -> Result<f64, String> {
-        let number = self.get(key)?.as_f64().filter(|x| x.is_finite() && holds(*x));
-        number.map_or_else(|| self.wrong(key, &format!("a number {allowed}")), Ok)
-    }
-
-    fn positive(&self, key: &str) -> Result<f64, String> {
-        self.number(key, |x| x > 0.0, "above 0")
     }
 }
 
@@ -229,23 +192,9 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads the file of a folder; nothing where there is none yet. A file that is not whole, or not one of these, is
-    /// refused: what is not understood must not be written over.
+    /// Reads the file of a folder; nothing where there is none yet.
     pub fn read(folder: &Path) -> Result<Self, Failure> {
-        let path = folder.join(FILE);
-        let refuse = |why: String| {
-            Failure::Input(format!(
-                "{} cannot be gone on with: {why}\n  = help: it is kept as it is; move it away, or choose another --out",
-                path.display()
-            ))
-        };
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Failure::Input(format!("cannot read {}: {error}", path.display()))),
-        };
-        let json = serde_json::from_slice(&bytes).map_err(|e| refuse(format!("it is damaged: {e}")))?;
-        Self::from_json(&json).map_err(refuse)
+        read(&folder.join(FILE), Self::from_json)
     }
 
     fn from_json(json: &Json) -> Result<Self, String> {

@@ -1,6 +1,7 @@
 //! What a cell of the table is: the paper's setting as a run file, what is averaged, and what the paper found
 //! (section "Private CIFAR-10" of its appendix).
 
+use super::super::numbers::Numbers;
 use crate::cli::TableNoise;
 use prdo::algorithm::Method;
 use prdo::config::Value;
@@ -198,18 +199,6 @@ impl Key {
     }
 }
 
-/// The numbers that methods are run with.
-struct Numbers {
-    step_size: f64,
-    gamma: f64,
-    beta: f64,
-    batch: u32,
-    clip_gradient: f64,
-    clip_difference: f64,
-    /// Loss and gradient norm are for the eye only: of so many records a node.
-    measured_records: u32,
-}
-
 const PAPER: Numbers = Numbers {
     step_size: 0.05,
     gamma: 0.05,
@@ -229,30 +218,6 @@ const QUICK: Numbers = Numbers {
     clip_difference: 0.05,
     measured_records: 50,
 };
-
-impl Numbers {
-    /// The sections on method, batch and clipping, with the keys that this method reads.
-    fn method(&self, method: Method) -> String {
-        let card = method.card();
-        let reads = |name: &str| card.parameters.iter().any(|p| p.name() == name);
-        let mut text = format!("[method]\nname = \"{method}\"\nstep_size = {:?}\n", self.step_size);
-        if reads("gamma") {
-            text += &format!("gamma = {:?}\n", self.gamma);
-        }
-        if reads("beta") {
-            text += &format!("beta = {:?}\n", self.beta);
-        }
-        text += &format!("\n[batch]\nsize = {}\n", self.batch);
-        if card.first_batch {
-            text += &format!("first = {}\n", self.batch);
-        }
-        text += &format!("\n[clip]\ngradient = {:?}\n", self.clip_gradient);
-        if card.differences {
-            text += &format!("difference = {:?}\n", self.clip_difference);
-        }
-        text
-    }
-}
 
 /// Ten nodes on the lazy ring, the network, and CIFAR-10 dealt out by Dirichlet(0.1).
 fn paper_problem(data: &Path) -> String {
