@@ -112,7 +112,12 @@ impl Trio {
 
     /// A new agreement of the same members, signed by all.
     pub fn agree(&self, file: &str) {
-        self.desk.prdo(&format!("node init run.toml --members members.toml --out {file}")).done();
+        self.agree_on(file, "");
+    }
+
+    /// The same with more options of `prdo node init`.
+    pub fn agree_on(&self, file: &str, options: &str) {
+        self.desk.prdo(&format!("node init run.toml --members members.toml --out {file} {options}")).done();
         for name in NAMES {
             self.desk.prdo(&format!("node sign {file} --key {name}.key")).done();
         }
