@@ -315,6 +315,36 @@ fn filter_body<S: Simd>(
 }
 
 leveled!(
+    /// Multiplies each frequency of a spectrum by its phase, cosine and sine: the image is moved, also by parts of a pixel.
+    turn = turn_body (
+        phases: &[[f32; 2]], real: &[f32], imaginary: &[f32], out_real: &mut [f32], out_imaginary: &mut [f32],
+    )
+);
+
+#[inline(always)]
+fn turn_body<S: Simd>(
+    phases: &[[f32; 2]],
+    real: &[f32],
+    imaginary: &[f32],
+    out_real: &mut [f32],
+    out_imaginary: &mut [f32],
+) {
+    let values = phases.len() * LANES;
+    assert!(real.len() == values && imaginary.len() == values);
+    assert!(out_real.len() == values && out_imaginary.len() == values);
+    // SAFETY: a vector for each phase, in each of the planes; called with S's instructions.
+    unsafe {
+        for (number, [c, s]) in phases.iter().enumerate() {
+            let at = number * LANES;
+            let (x, y) = (S::load(real.as_ptr().add(at)), S::load(imaginary.as_ptr().add(at)));
+            let (x, y) = rotate::<S>(x, y, *c, *s);
+            S::store(out_real.as_mut_ptr().add(at), x);
+            S::store(out_imaginary.as_mut_ptr().add(at), y);
+        }
+    }
+}
+
+leveled!(
     /// real = √(real² + imaginary²), imaginary = 0.
     modulus = modulus_body (real: &mut [f32], imaginary: &mut [f32])
 );
@@ -482,6 +512,12 @@ mod tests {
             filter(level, &thin, &re, &im, &mut x, &mut y);
             let at = 4 * LANES + 5;
             assert_eq!(x[at], 0.5 * re[at] - 2.0 * re[at + 6 * LANES]);
+            let (mut turned, mut other_part) = (vec![0.0; 6 * LANES], vec![0.0; 6 * LANES]);
+            turn(level, &[[0.5, -2.0]; 6], &x, &y, &mut turned, &mut other_part);
+            assert_eq!(
+                (turned[at], other_part[at]),
+                (x[at] * 0.5 - y[at] * -2.0, x[at] * -2.0 + y[at] * 0.5)
+            );
             modulus(level, &mut x, &mut y);
             assert!(x.iter().all(|v| *v >= 0.0) && y.iter().all(|v| *v == 0.0));
             let (mut scratch, mut out) = (vec![0.0; 9 * LANES], vec![9.0; 3 * LANES]);
@@ -494,7 +530,8 @@ mod tests {
                 let exact = f64::from(v.max(0.0) + 1e-3).ln();
                 assert!((f64::from(*log) - exact).abs() < 3e-7 * (1.0 + exact.abs()), "{v}: {log} {exact}");
             }
-            let all = [x, out, logs].concat().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            let all =
+                [x, turned, other_part, out, logs].concat().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
             assert_eq!(*first.get_or_insert_with(|| all.clone()), all, "{}", level.name());
         }
     }

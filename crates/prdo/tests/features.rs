@@ -27,9 +27,15 @@ fn digits_are_learned_from_their_scattering_and_the_run_file_repeats_it() {
         "{resolved}"
     );
     assert!(desk.read("out/report.html").contains(&hash));
-    let kept: Vec<_> = std::fs::read_dir(desk.path("kept")).unwrap().collect();
-    assert_eq!(kept.len(), 1);
-
+    // The features, and the constants of the map.
+    let kept = || std::fs::read_dir(desk.path("kept")).unwrap().map(|file| file.unwrap().path());
+    assert_eq!(kept().count(), 2);
+    // Damaged ones are made again.
+    for file in kept() {
+        let mut bytes = std::fs::read(&file).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&file, &bytes).unwrap();
+    }
     desk.prdo("run out/run.toml --out again --threads 1").done();
     assert_eq!(desk.bytes("out/model.safetensors"), desk.bytes("again/model.safetensors"));
     desk.write("other.toml", resolved.replace(&hash[..8], "00000000"));
@@ -68,4 +74,71 @@ fn tables_have_ranges_and_categories() {
         desk.write("bad.toml", TABLE.replace(from, to));
         refused(&desk, "run bad.toml --out bad", &[words]);
     }
+}
+
+#[test]
+fn constant_columns_and_unseen_categories_are_harmless() {
+    let desk = Desk::new();
+    let mut text = String::new();
+    for (number, line) in people().lines().enumerate() {
+        text += &format!("{},{line}\n", if number == 0 { "same" } else { "7" });
+    }
+    desk.write("people.csv", text);
+    desk.write("run.toml", TABLE.replace("ranges = [", "ranges = [\"same: 0 to 10\", "));
+    desk.prdo("run run.toml --out out").done();
+    let summary: serde_json::Value = serde_json::from_str(&desk.read("out/summary.json")).unwrap();
+    assert_eq!((&summary["parameters"], &summary["test_accuracy"]), (&24.into(), &1.0.into()));
+    desk.write("new.csv", "same,age,job,hours,label\n7,30,baker,20,yes\n7,40,nurse,20,yes\n");
+    let told = desk.prdo("predict out new.csv").done();
+    assert_eq!(told.stdout.lines().count(), 3, "{}", told.stdout);
+    // A column that the map knows nothing about, or one that is missing.
+    desk.write("new.csv", "same,age,job,label\n7,30,baker,yes\n");
+    refused(&desk, "predict out new.csv", &["new.csv", "hours"]);
+}
+
+/// Bytes of an IDX file of images.
+fn pictures(count: u8, [rows, columns]: [u8; 2]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, rows, 0, 0, 0, columns];
+    bytes.extend(
+        (0..usize::from(count) * usize::from(rows) * usize::from(columns)).map(|i| (i * 37 % 251) as u8),
+    );
+    bytes
+}
+
+#[test]
+fn images_of_other_sizes_and_settings_out_of_range_are_refused() {
+    let desk = Desk::new();
+    let labels = |count: u8| {
+        [&[0, 0, 8, 1, 0, 0, 0, count][..], &(0..count).map(|i| i % 3).collect::<Vec<_>>()].concat()
+    };
+    desk.write("pictures/train-images-idx3-ubyte", pictures(60, [8, 8]));
+    desk.write("pictures/train-labels-idx1-ubyte", labels(60));
+    desk.write("pictures/t10k-images-idx3-ubyte", pictures(9, [4, 16]));
+    desk.write("pictures/t10k-labels-idx1-ubyte", labels(9));
+    let run = DIGITS.replace("source = \"digits\"", "source = \"file\"\npath = \"pictures\"");
+    let run = run.replace("cache = \"kept\"\n", "").replace("size = 100", "size = 5");
+    desk.write("run.toml", &run);
+    let words = ["the feature map reads images of 1 x 8 x 8, but these are 1 x 4 x 16"];
+    refused(&desk, "run run.toml --out out", &words);
+    for (from, to, words) in [
+        ("map = \"scattering\"", "map = \"scattering+patches\"\nfilters = 1025", "features.filters = 1025"),
+        (
+            "map = \"scattering\"",
+            "map = \"scattering+patches\"\npatch = 9",
+            "features.patch = 9 is not allowed: it must be from 2 to 8",
+        ),
+        (
+            "map = \"scattering\"",
+            "map = \"scattering+patches\"\nweight = 1e9",
+            "features.weight = 1000000000",
+        ),
+        ("grid = 4", "grid = 5", "features.grid = 5 is not allowed: it must be from 1 to 4"),
+        ("grid = 4", "grid = 4\nridge = 1e9", "features.ridge = 1000000000"),
+        ("scales = 1", "scales = 4", "sides from 16 to 1024 pixels"),
+    ] {
+        desk.write("bad.toml", run.replace(from, to));
+        refused(&desk, "run bad.toml --out out", &[words, "bad.toml:"]);
+    }
+    desk.write("pictures/t10k-images-idx3-ubyte", pictures(9, [8, 8]));
+    desk.prdo("run run.toml --out out").done();
 }

@@ -6,6 +6,8 @@
 mod common;
 
 use common::Desk;
+#[cfg(all(unix, feature = "peers", debug_assertions))]
+use common::peers::{NAMES, Trio};
 
 fn folder() -> String {
     std::env::var("PRDO_DATA").expect("PRDO_DATA names the folder with the data sets")
@@ -106,4 +108,34 @@ fn cifar_10_is_the_official_one_and_is_dealt_out_evenly() {
     assert_eq!((&said["records"], &said["validation"]), (&serde_json::json!(vec![4500; 10]), &5000.into()));
     let share = desk.prdo("data info shares/node-9.npz --json").json();
     assert_eq!(share["image"], serde_json::json!({"channels": 3, "height": 32, "width": 32}));
+}
+
+/// Only builds with checks take the simulator's seed.
+#[test]
+#[cfg(all(unix, feature = "peers", debug_assertions))]
+#[ignore = "SKIPPED: needs the data set CIFAR-10 (set PRDO_DATA)"]
+fn three_processes_train_on_cifar_10s_features_in_two_minutes_with_the_simulators_bits() {
+    let (desk, folder) = (Desk::new(), format!("{}/cifar-10-batches-bin", folder()));
+    let run = format!(
+        "rounds = 200\n[graph]\nnodes = 3\n[data]\nsource = \"file\"\npath = \"{folder}\"\n[features]\n\
+         map = \"scattering\"\n[partition]\nkind = \"dirichlet\"\nconcentration = 0.5\n[model]\nkind = \"softmax\"\n\
+         [method]\nname = \"edm\"\nbeta = 0.8\nstep_size = 150.0\n[batch]\nsize = 1500\n[clip]\ngradient = 0.35\n\
+         [privacy]\nepsilon = 4.0\ndelta = 1e-5\n[metrics]\nevery = 200\n"
+    );
+    desk.write("run.toml", run);
+    let trio = Trio::dealt(desk, 200, &format!("{folder} --partition dirichlet --concentration 0.5"));
+    // The shares have no names of classes.
+    trio.agree_on("all.agreement", "--image 3x32x32 --classes 10");
+    let begun = std::time::Instant::now();
+    let mut children: Vec<_> = NAMES.iter().map(|name| (trio.start(name), *name)).collect();
+    for (child, name) in &mut children {
+        trio.done(child, name);
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    println!("three processes, 200 rounds: {seconds:.1} s");
+    assert!(seconds < 120.0, "{seconds} s");
+    trio.same_as_simulated();
+    let summary: serde_json::Value = serde_json::from_str(&trio.desk.read("simulated/summary.json")).unwrap();
+    let accuracy = summary["test_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.6, "test accuracy {accuracy}");
 }

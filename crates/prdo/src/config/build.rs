@@ -216,7 +216,7 @@ fn with_features(
     let (facts, _) = public_facts(document, kind)?;
     let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
     let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
-    map.same_as(document.text("resolved.features").as_deref()).map_err(|e| feature_error(document, &e))?;
+    map.check(document)?;
     let holdings = mapped_holdings(document, wiring.graph.nodes(), &map, extracting)?;
     let model = plan_model(document, kind, &holdings.facts, false)?;
     let again = || model.mapped().ok_or_else(|| document.missing("features.map"));

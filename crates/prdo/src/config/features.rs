@@ -2,6 +2,7 @@
 
 use super::document::Document;
 use super::place::ConfigError;
+use super::schema;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded};
 use prdo_problem::features::{
@@ -145,6 +146,11 @@ pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
         FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => {
             "features.ranges"
         }
+        FeatureError::Setting { field, value, allowed } => {
+            let key = schema::find(&format!("features.{field}")).filter(|key| document.has(key.path));
+            let path = key.map_or("features.map", |key| key.path);
+            return document.error(path, error.to_string()).about_value(path, value, allowed);
+        }
         _ => "features.map",
     };
     document.error(field, error.to_string())
@@ -158,21 +164,27 @@ impl FeaturePlan {
     pub fn dimension(&self) -> Result<usize, FeatureError> {
         match self {
             Self::Images(shape, settings) => settings.dimension(*shape),
-            Self::Table(settings) => Ok(TableMap::new(settings.clone())?.dimension()),
+            Self::Table(settings) => settings.dimension(),
         }
     }
 
-    /// Makes the map, which takes some seconds for images.
+    /// Makes the map, which takes some seconds for images when it is made for the first time.
     ///
     /// # Errors
     /// As [`FeaturePlan::dimension`].
     pub fn make(&self, document: &Document) -> Result<Map, FeatureError> {
-        let made = match self {
-            Self::Images(shape, settings) => Made::Images(Box::new(FeatureMap::new(*shape, *settings)?)),
-            Self::Table(settings) => Made::Table(TableMap::new(settings.clone())?),
+        let cache = document.file("features.cache").or_else(default_cache).map(Cache::new);
+        let made = match (self, &cache) {
+            // That constants were not kept is no warning of its own: features go into the same folder.
+            (Self::Images(shape, settings), Some(cache)) => {
+                Made::Images(Box::new(cache.map(*shape, *settings)?.0))
+            }
+            (Self::Images(shape, settings), None) => {
+                Made::Images(Box::new(FeatureMap::new(*shape, *settings)?))
+            }
+            (Self::Table(settings), _) => Made::Table(TableMap::new(settings.clone())?),
         };
-        let folder = document.file("features.cache").or_else(default_cache);
-        Ok(Map { made, cache: folder.map(Cache::new) })
+        Ok(Map { made, cache })
     }
 }
 
@@ -200,16 +212,27 @@ impl Map {
         }
     }
 
-    /// Refuses a map that is not the one others have.
+    /// Refuses a map that is not the one others have, or of which nobody says what others have.
     ///
     /// # Errors
-    /// [`FeatureError::Mismatch`], with both hashes.
+    /// [`FeatureError::Mismatch`], with both hashes, or [`FeatureError::Unnamed`].
     pub fn same_as(&self, other: Option<&str>) -> Result<(), FeatureError> {
+        let own = self.hash();
         match other {
-            Some(other) if other != self.hash() => {
-                Err(FeatureError::Mismatch { own: self.hash(), other: other.to_owned() })
-            }
-            _ => Ok(()),
+            Some(other) if other == own => Ok(()),
+            Some(other) => Err(FeatureError::Mismatch { own, other: other.to_owned() }),
+            None => Err(FeatureError::Unnamed { own }),
+        }
+    }
+
+    /// The same for a run file, which says nothing when it is run for the first time.
+    ///
+    /// # Errors
+    /// As [`Map::same_as`], at its place in the run file.
+    pub fn check(&self, document: &Document) -> Result<(), ConfigError> {
+        match document.text("resolved.features") {
+            None => Ok(()),
+            known => self.same_as(known.as_deref()).map_err(|e| located(document, &e)),
         }
     }
 
@@ -245,8 +268,11 @@ impl Map {
         extracting: Extracting<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Dataset<f32>, Refused> {
-        let Some(shape) = data.image else {
-            return Err(FeatureError::NotImages { name: "scattering".into() }.into());
+        // Tables of numbers do not say that they are images; whoever asks for the map did.
+        let shape = match data.image {
+            Some(shape) => shape,
+            None if data.table.width() == map.shape().features() => map.shape(),
+            None => return Err(FeatureError::NotImages { name: "scattering".into() }.into()),
         };
         let total = data.table.len();
         let done = std::sync::atomic::AtomicUsize::new(0);

@@ -9,6 +9,7 @@ use crate::error::RunError;
 use prdo_peer::agreement::Facts;
 use prdo_privacy::{Model, Start};
 use prdo_problem::data::{Feature, Format, Table};
+use prdo_problem::features::INTERCEPT;
 use prdo_problem::models::{LogCosh, Logistic, ModelError, Quadratic, Softmax};
 use prdo_problem::network::{Network, Normalisation, Shape, Spec};
 
@@ -87,7 +88,7 @@ impl PlannedModel {
     pub fn mapped(&self) -> Option<BoxedModel<f32>> {
         match (&self.features, &self.form) {
             (Some(_), Form::Softmax(model)) => {
-                Some(Box::new(model.for_records::<f32>().with_constant(FEATURE_INTERCEPT).ok()?))
+                Some(Box::new(model.for_records::<f32>().with_constant(INTERCEPT).ok()?))
             }
             _ => None,
         }
@@ -95,7 +96,7 @@ impl PlannedModel {
 
     /// What the intercepts of a linear model are multiplied by.
     pub fn constant(&self) -> f64 {
-        if self.features.is_some() { FEATURE_INTERCEPT } else { 1.0 }
+        if self.features.is_some() { INTERCEPT } else { 1.0 }
     }
 
     /// The model for images as bytes, which only networks read.
@@ -171,9 +172,6 @@ pub fn plan_model(
     check_size(document, dimension)?;
     Ok(PlannedModel { kind, form, features: plan, dimension, start: start(document, dimension) })
 }
-
-/// What intercepts are multiplied by beside features of norm 1, so that gradients are not half intercept.
-const FEATURE_INTERCEPT: f64 = 0.1;
 
 /// The most parameters of a model: 8 GiB a vector.
 const MOST_PARAMETERS: usize = 1 << 30;

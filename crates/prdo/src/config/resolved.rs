@@ -2,8 +2,10 @@
 
 use super::build::Built;
 use super::document::Document;
+use super::features::located as feature_error;
 use super::layers;
 use super::model::{Form, OWN};
+use super::place::ConfigError;
 use super::recipe::earlier_texts;
 use super::records::{intercept, is_generated};
 use super::schema::{KEYS, Value};
@@ -33,7 +35,13 @@ pub fn as_given(document: &Document, header: &str) -> String {
 
 /// The settings that members agree on, as a run file in which nothing is only one owner's: no data, no partition, no
 /// seed of secret draws. The graph is not in it either: the agreement has every row of W.
-pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
+///
+/// # Errors
+/// A feature map that cannot be made, or that is not the one the run file speaks of.
+pub fn to_agreed_toml(document: &Document, planned: &Planned) -> Result<String, ConfigError> {
+    let map = planned.model.features.as_ref().map(|plan| plan.make(document)).transpose();
+    let map = map.map_err(|e| feature_error(document, &e))?;
+    map.iter().try_for_each(|map| map.check(document))?;
     let known = Known {
         model: &planned.model.kind,
         method: planned.recipe.method,
@@ -47,12 +55,7 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
         records: planned.records,
         least_records: planned.recipe.least,
         parameters: planned.model.dimension,
-        features: planned
-            .model
-            .features
-            .as_ref()
-            .and_then(|plan| plan.make(document).ok())
-            .map(|map| map.hash()),
+        features: map.map(|map| map.hash()),
     };
     let wiring = &planned.wiring;
     let graph = wiring.kind.map_or("from a file".to_string(), |kind| kind.to_string());
@@ -60,7 +63,7 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
         "# What all members use. Graph: {graph}, weights: {}; its rows are the members' weights.\n",
         wiring.weights
     );
-    write(header, |path| agreed_value(path, document, planned, &known))
+    Ok(write(header, |path| agreed_value(path, document, planned, &known)))
 }
 
 /// Whether a key may stand in an agreement's settings.

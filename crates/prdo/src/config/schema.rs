@@ -234,7 +234,7 @@ pub const KEYS: &[Key] = &[
         None,
         "whether an image and its mirror get the same features, not for letters; default: true for colour images",
     ),
-    key("features.filters", Kind::Integer(1, 10_000), None, "filters of scattering+patches; default: 200"),
+    key("features.filters", Kind::Integer(1, 1024), None, "filters of scattering+patches; default: 200"),
     key("features.patch", Kind::Integer(2, 16), None, "pixels a side of these filters; default: 6"),
     key("features.weight", POSITIVE, None, "weight of their features beside the scattering; default: 0.8"),
     key(
@@ -261,7 +261,7 @@ pub const KEYS: &[Key] = &[
         "features.cache",
         Kind::Text,
         None,
-        "folder in which extracted features are kept; default: prdo/features in the user's cache folder",
+        "folder in which extracted features and constants of maps are kept; default: prdo/features in the user's cache folder",
     ),
     key(
         "partition.kind",

@@ -113,6 +113,7 @@ fn check_against(agreement: &Agreement, document: &Document, planned: &Planned) 
         let message = "privacy.earlier is for agreements that continue another: members' ledgers know of no earlier release";
         return Err(document.error("privacy.earlier", message));
     }
+    check_features(document, planned)?;
     let (said, meant) = (document.float("resolved.epsilon"), planned.guarantee.epsilon);
     match said {
         Some(said) if meant > said * (1.0 + 1e-6) => {
@@ -122,6 +123,32 @@ fn check_against(agreement: &Agreement, document: &Document, planned: &Planned) 
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses features without the hash of their map, or the other way round: members could not tell whether theirs are the
+/// same.
+fn check_features(document: &Document, planned: &Planned) -> Result<(), ConfigError> {
+    let hash = document.text("resolved.features");
+    let whole = |hash: &String| hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit());
+    let (field, message) = match (&planned.model.features, &hash) {
+        (None, None) => return Ok(()),
+        (Some(_), Some(hash)) if whole(hash) => return Ok(()),
+        (Some(_), None) => (
+            "features.map",
+            "the agreement has features but not the hash of their map (resolved.features)".into(),
+        ),
+        (Some(_), Some(hash)) => (
+            "resolved.features",
+            format!(
+                "resolved.features = {hash:?} is not the hash of a map: it must have 64 hexadecimal digits"
+            ),
+        ),
+        (None, Some(_)) => (
+            "resolved.features",
+            "the agreement contradicts itself: it has the hash of a feature map but no features".into(),
+        ),
+    };
+    Err(document.error(field, message).help("`prdo node init` writes agreements with it"))
 }
 
 #[cfg(test)]

@@ -10,15 +10,22 @@ use std::process::{Command, Output};
 
 pub struct Desk {
     folder: tempfile::TempDir,
+    /// The user's cache folder, as far as the command knows.
+    cache: tempfile::TempDir,
 }
 
 impl Desk {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), cache: tempfile::tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Where features and the constants of maps are kept.
+    pub fn kept_features(&self) -> PathBuf {
+        self.cache.path().join("prdo").join("features")
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -39,8 +46,7 @@ impl Desk {
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_prdo"));
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
-        // Features are not kept in anybody's home.
-        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
+        command.env("XDG_CACHE_HOME", self.cache.path());
         // Tests talk to servers on this machine only.
         for proxy in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             command.env_remove(proxy);

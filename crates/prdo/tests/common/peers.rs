@@ -51,6 +51,8 @@ pub struct Trio {
     pub desk: Desk,
     pub ports: [u16; 3],
     pub rounds: u32,
+    /// Each member's file, and how many records it has.
+    shares: [(String, usize); 3],
 }
 
 impl Trio {
@@ -61,23 +63,43 @@ impl Trio {
 
     /// The same with another model.
     pub fn with(method: &str, rounds: u32, model: &str) -> Self {
-        let trio = Self { desk: Desk::new(), ports: free_ports(), rounds };
-        let desk = &trio.desk;
-        write_data(desk);
+        let desk = Desk::new();
+        write_data(&desk);
         let settings = SETTINGS.replace("{method}", method).replace("{rounds}", &rounds.to_string());
-        let settings = settings.replace("{model}", model);
-        desk.write("run.toml", settings);
-        for name in NAMES {
-            desk.prdo(&format!("node key {name}.key")).done();
-        }
-        trio.write_members();
+        desk.write("run.toml", settings.replace("{model}", model));
+        let shares = [0, 1, 2].map(|i| (format!("{}.csv", NAMES[i]), RECORDS[i]));
+        let trio = Self::with_keys(desk, rounds, shares);
         trio.agree("all.agreement");
         trio
     }
 
+    /// Members with keys and without an agreement, of the desk's `run.toml` of so many rounds, whose data is dealt out by
+    /// `prdo data split`.
+    pub fn dealt(desk: Desk, rounds: u32, split: &str) -> Self {
+        let said = desk.prdo(&format!("data split {split} --nodes 3 --out shares --json")).json();
+        let records = |i: usize| said["records"][i].as_u64().unwrap() as usize;
+        let shares = [0, 1, 2].map(|i| (format!("shares/node-{i}.npz"), records(i)));
+        Self::with_keys(desk, rounds, shares)
+    }
+
+    fn with_keys(desk: Desk, rounds: u32, shares: [(String, usize); 3]) -> Self {
+        for name in NAMES {
+            desk.prdo(&format!("node key {name}.key")).done();
+        }
+        let trio = Self { desk, ports: free_ports(), rounds, shares };
+        trio.write_members();
+        trio
+    }
+
+    /// The file of a member's records.
+    pub fn data(&self, name: &str) -> &str {
+        let number = NAMES.iter().position(|n| *n == name).unwrap();
+        &self.shares[number].0
+    }
+
     fn write_members(&self) {
         let mut text = String::new();
-        for ((name, port), records) in NAMES.iter().zip(self.ports).zip(RECORDS) {
+        for ((name, port), (_, records)) in NAMES.iter().zip(self.ports).zip(&self.shares) {
             let key = self.desk.prdo(&format!("node key {name}.key --show")).done().stdout;
             let _ = writeln!(
                 text,
@@ -90,7 +112,12 @@ impl Trio {
 
     /// A new agreement of the same members, signed by all.
     pub fn agree(&self, file: &str) {
-        self.desk.prdo(&format!("node init run.toml --members members.toml --out {file}")).done();
+        self.agree_on(file, "");
+    }
+
+    /// The same with more options of `prdo node init`.
+    pub fn agree_on(&self, file: &str, options: &str) {
+        self.desk.prdo(&format!("node init run.toml --members members.toml --out {file} {options}")).done();
         for name in NAMES {
             self.desk.prdo(&format!("node sign {file} --key {name}.key")).done();
         }
@@ -99,7 +126,8 @@ impl Trio {
     /// What a member types.
     pub fn typed(&self, name: &str, agreement: &str, home: &str) -> String {
         format!(
-            "node run {agreement} --key {name}.key --data {name}.csv --home {home} --linger 30 --give-up 60 --json"
+            "node run {agreement} --key {name}.key --data {} --home {home} --linger 30 --give-up 60 --json",
+            self.data(name)
         )
     }
 
@@ -146,7 +174,7 @@ impl Trio {
     }
 
     pub fn ledger(&self, name: &str) -> Contents {
-        let bytes = std::fs::read(self.desk.path(&format!("{name}.csv.ledger"))).unwrap_or_default();
+        let bytes = std::fs::read(self.desk.path(&format!("{}.ledger", self.data(name)))).unwrap_or_default();
         Contents::parse(&bytes).unwrap_or_else(|e| panic!("{name}: {e:?}"))
     }
 

@@ -2,10 +2,11 @@
 //!
 //! A file is named by the hash of the map and of the records it was applied to, so that another map, or one record
 //! changed, is another file; what it holds is hashed too, so that a damaged one is noticed and made again. It holds what
-//! the records hold: it belongs where they are kept.
+//! the records hold: it belongs where they are kept. The constants of maps are kept beside them, in the same way: they take
+//! seconds to compute, and are nobody's.
 
-use super::FeatureError;
-use crate::data::{Feature, Table};
+use super::{FeatureError, FeatureMap, Settings};
+use crate::data::{Feature, ImageShape, Table};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub struct Cache {
     folder: PathBuf,
 }
 
-/// Where features came from.
+/// Where features or constants came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// They were on disk.
@@ -50,6 +51,22 @@ impl Cache {
         self.folder.join(format!("{}.features", hasher.finalize().to_hex()))
     }
 
+    /// The map of these settings: with the constants that are on disk, or else with computed ones, which are then kept.
+    ///
+    /// # Errors
+    /// As [`FeatureMap::new`].
+    pub fn map(&self, shape: ImageShape, settings: Settings) -> Result<(FeatureMap, Found), FeatureError> {
+        let blank = FeatureMap::blank(shape, settings)?;
+        let path = self.folder.join(format!("{}.map", blake3::Hash::from_bytes(blank.recipe()).to_hex()));
+        let count = blank.constants().iter().map(|values| values.len()).sum();
+        if let Ok(Some(values)) = load(&path, 1, count) {
+            return Ok((blank.with_constants(&values), Found::OnDisk));
+        }
+        let map = FeatureMap::new(shape, settings)?;
+        let found = saved(&path, &Table::trusted(count, map.constants().concat(), vec![0.0]));
+        Ok((map, found))
+    }
+
     /// The features of `records` under the map with this hash and this many features: from disk, or else as `extract`
     /// gives them, which are then kept. That they cannot be kept is no reason to lose them.
     ///
@@ -68,11 +85,16 @@ impl Cache {
             return Ok((Table::trusted(width, values, records.labels().to_vec()), Found::OnDisk));
         }
         let table = extract()?;
-        let found = match save(&path, &table) {
-            Ok(()) => Found::Extracted,
-            Err(error) => Found::NotKept(format!("cannot write {}: {error}", path.display())),
-        };
+        let found = saved(&path, &table);
         Ok((table, found))
+    }
+}
+
+/// Keeps what was made, if that is possible.
+fn saved(path: &Path, table: &Table<f32>) -> Found {
+    match save(path, table) {
+        Ok(()) => Found::Extracted,
+        Err(error) => Found::NotKept(format!("cannot write {}: {error}", path.display())),
     }
 }
 
@@ -161,6 +183,7 @@ fn each_part(values: &[f32], mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::PatchSettings;
     use super::*;
 
     #[test]
@@ -210,5 +233,43 @@ mod tests {
         let blocked = Cache::new(path.join("in a file"));
         let (table, found) = blocked.features("a", 2, &records, || Ok(made.clone())).unwrap();
         assert!(table == made && matches!(found, Found::NotKept(why) if why.contains("in a file")));
+    }
+
+    #[test]
+    fn constants_are_computed_once_and_damaged_ones_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path());
+        let shape = ImageShape { channels: 1, height: 8, width: 8 };
+        let settings = Settings { leaves: 100, angles: 2, scales: 1, ..Settings::with_patches(1) };
+        let settings = Settings {
+            patches: settings.patches.map(|p| PatchSettings { filters: 5, size: 3, ..p }),
+            ..settings
+        };
+        let of = |settings| cache.map(shape, settings).unwrap();
+        let (first, kept) = of(settings);
+        assert_eq!(
+            (kept, first.hash()),
+            (Found::Extracted, FeatureMap::new(shape, settings).unwrap().hash())
+        );
+        let (second, kept) = of(settings);
+        assert_eq!((kept, second.hash()), (Found::OnDisk, first.hash()));
+        assert_eq!(second.constants(), first.constants());
+        let image = Table::new(64, (0..64).collect::<Vec<u8>>(), vec![0.0]).unwrap();
+        assert_eq!(first.apply(&image, shape, &|_| ()), second.apply(&image, shape, &|_| ()));
+        // Another map has constants of its own.
+        let (other, kept) = of(Settings { ridge: 0.2, ..settings });
+        assert!(kept == Found::Extracted && other.hash() != first.hash());
+        let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+        assert_eq!(files.len(), 2);
+        for file in files {
+            let mut bytes = std::fs::read(&file).unwrap();
+            let at = bytes.len() - 3;
+            bytes[at] ^= 4;
+            std::fs::write(&file, &bytes).unwrap();
+        }
+        let (third, kept) = of(settings);
+        assert_eq!((kept, third.hash()), (Found::Extracted, first.hash()));
+        assert_eq!(of(settings).1, Found::OnDisk);
+        assert!(cache.map(shape, Settings { angles: 0, ..settings }).is_err());
     }
 }

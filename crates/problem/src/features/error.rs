@@ -69,6 +69,15 @@ pub enum FeatureError {
         /// What there is.
         found: usize,
     },
+    /// Nothing to compare a map with.
+    #[error(
+        "there is no hash of the feature map (resolved.features) to compare with, but it is {own} here: without one \
+         nobody knows whether all have the same"
+    )]
+    Unnamed {
+        /// The hash of the map that is here.
+        own: String,
+    },
     /// Two peers' maps differ.
     #[error("the feature maps differ: {own} here, {other} there")]
     Mismatch {

@@ -1,93 +1,15 @@
 //! The feature map of images: scattering, patches, logarithm, pooling, mirror folding, whitening, unit norm.
 
-use super::FeatureError;
-use super::patches::{self, PatchSettings, Patches};
-use super::scattering::{Scattering, Workspace, channels};
+use super::patches::{self, Patches};
+use super::scattering::{Scattering, Workspace};
+use super::settings::Settings;
 use super::statistics::{Moments, Whitening};
 use super::wavelets;
+use super::{FeatureError, INTERCEPT};
 use crate::data::{DENSE_LIMIT, Feature, ImageShape, Table};
 use prdo_kernels::fourier::{self, Sums};
 use prdo_kernels::{LANES, Level, Memory, Records, dense};
 use rayon::prelude::*;
-
-/// What a map of images is made of. The defaults are those that were found best on CIFAR-10's validation images.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// J: wavelets have scales 1, 2, …, 2^(J−1) and averages are taken every 2^J pixels.
-    pub scales: u32,
-    /// L: wavelets an half turn.
-    pub angles: usize,
-    /// Cells a side over which averages are averaged.
-    pub grid: usize,
-    /// What is added before the logarithm.
-    pub offset: f64,
-    /// What is added to the correlations of channels before they are undone: 1 is as much as each channel's own.
-    pub ridge: f64,
-    /// Whether an image and its mirror get (nearly) the same features, which halves their number. Not for letters
-    /// and digits.
-    pub mirror: bool,
-    /// How many dead-leaves images the statistics come from.
-    pub leaves: usize,
-    /// Filters beside the scattering.
-    pub patches: Option<PatchSettings>,
-}
-
-impl Settings {
-    /// Scattering alone, for images with this many colours.
-    pub fn scattering(channels: usize) -> Self {
-        let mirror = channels == 3;
-        Self { scales: 2, angles: 8, grid: 4, offset: 1e-3, ridge: 0.1, mirror, leaves: 3000, patches: None }
-    }
-
-    /// Scattering and patches.
-    pub fn with_patches(channels: usize) -> Self {
-        Self { patches: Some(PatchSettings::default()), ..Self::scattering(channels) }
-    }
-
-    /// How many features a map of these settings gives images of this shape.
-    ///
-    /// # Errors
-    /// Settings outside their ranges, or images that are too small for them.
-    pub fn dimension(&self, shape: ImageShape) -> Result<usize, FeatureError> {
-        self.check(shape)?;
-        let patches = self.patches.map_or(0, |p| 2 * p.filters * p.grid * p.grid);
-        Ok(shape.channels * channels(self.scales, self.angles) * self.cells() + patches)
-    }
-
-    /// Cells that are left after folding.
-    fn cells(&self) -> usize {
-        self.grid * if self.mirror { self.grid.div_ceil(2) } else { self.grid }
-    }
-
-    fn check(&self, shape: ImageShape) -> Result<(), FeatureError> {
-        let number = |field, value: f64, least: f64, most: f64| match (least..=most).contains(&value) {
-            true => Ok(()),
-            false => Err(FeatureError::setting(field, value, format!("from {least} to {most}"))),
-        };
-        number("scales", f64::from(self.scales), 1.0, 5.0)?;
-        number("angles", self.angles as f64, 1.0, 16.0)?;
-        number("offset", self.offset, 1e-9, 1e3)?;
-        number("ridge", self.ridge, 1e-6, 1e6)?;
-        number("leaves", self.leaves as f64, 100.0, 100_000.0)?;
-        let side = shape.height.min(shape.width);
-        if side >> self.scales == 0
-            || shape.height.max(shape.width) > 1024
-            || ![1, 3].contains(&shape.channels)
-        {
-            let allowed = format!("1 or 3 colours and sides from {} to 1024 pixels", 1 << self.scales);
-            return Err(FeatureError::setting("image", shape, allowed));
-        }
-        number("grid", self.grid as f64, 1.0, (side >> self.scales) as f64)?;
-        let Some(patches) = self.patches else { return Ok(()) };
-        number("patches.filters", patches.filters as f64, 1.0, 10_000.0)?;
-        number("patches.size", patches.size as f64, 2.0, side.min(16) as f64)?;
-        number("patches.stride", patches.stride as f64, 1.0, 16.0)?;
-        number("patches.threshold", patches.threshold, 0.0, 100.0)?;
-        number("patches.weight", patches.weight, 1e-3, 1e3)?;
-        let places = (side - patches.size) / patches.stride + 1;
-        number("patches.grid", patches.grid as f64, 1.0, places as f64)
-    }
-}
 
 /// A map from images of one size to features of unit norm.
 #[derive(Clone, Debug)]
@@ -121,6 +43,13 @@ impl FeatureMap {
     /// # Errors
     /// Settings outside their ranges, or images that are too small for them.
     pub fn new(shape: ImageShape, settings: Settings) -> Result<Self, FeatureError> {
+        let mut map = Self::blank(shape, settings)?;
+        map.learn();
+        Ok(map)
+    }
+
+    /// The map before its constants are computed: all of them are 0.
+    pub(super) fn blank(shape: ImageShape, settings: Settings) -> Result<Self, FeatureError> {
         settings.check(shape)?;
         let size = [shape.height, shape.width];
         let level = Level::best();
@@ -129,29 +58,61 @@ impl FeatureMap {
         let of_plane = |p: usize| of_one.iter().map(|c| p * of_one.len() + c).collect::<Vec<_>>();
         let mirrored = (0..shape.channels).flat_map(of_plane).collect();
         let pooling = scattering.places().map(|places| wavelets::pooling(places, settings.grid));
-        let none = Whitening { width: 0, mean: Vec::new(), weights: Vec::new() };
-        let mut map = Self {
-            shape,
-            settings,
-            level,
-            scattering,
-            pooling,
-            mirrored,
-            whitening: none.clone(),
-            patches: None,
-            hash: [0; 32],
-        };
-        let leaves = patches::leaves(settings.leaves, shape.channels, size);
+        let whitening = Whitening::blank(shape.channels * scattering.channels());
+        let patches = settings.patches.map(|patches| {
+            let patches = Patches::new(patches, shape.channels, size);
+            let whitening = Whitening::blank(patches.channels());
+            (patches, whitening)
+        });
+        let hash = [0; 32];
+        Ok(Self { shape, settings, level, scattering, pooling, mirrored, whitening, patches, hash })
+    }
+
+    /// Computes the constants from synthetic images.
+    fn learn(&mut self) {
+        let shape = self.shape;
+        let leaves = patches::leaves(self.settings.leaves, shape.channels, [shape.height, shape.width]);
         let leaves: Vec<Vec<f32>> = leaves.into_iter().map(|image| opponent(&image, shape)).collect();
-        map.patches =
-            settings.patches.map(|patches| (Patches::new(patches, shape.channels, size, &leaves), none));
-        map.learn(&leaves);
-        map.hash = map.digest();
-        Ok(map)
+        if let Some((patches, _)) = &mut self.patches {
+            patches.find(&leaves);
+        }
+        self.even_out(&leaves);
+        self.hash = self.digest();
+    }
+
+    /// Every constant, in the order in which they are hashed.
+    pub(super) fn constants(&self) -> Vec<&[f32]> {
+        let of_patches = self.patches.iter().flat_map(|(p, w)| [&p.taps[..], &w.mean[..], &w.weights[..]]);
+        [&self.whitening.mean[..], &self.whitening.weights[..]].into_iter().chain(of_patches).collect()
+    }
+
+    /// The map with constants that were computed before, in the same order.
+    pub(super) fn with_constants(mut self, values: &[f32]) -> Self {
+        let of_patches =
+            self.patches.iter_mut().flat_map(|(p, w)| [&mut p.taps[..], &mut w.mean[..], &mut w.weights[..]]);
+        let own = [&mut self.whitening.mean[..], &mut self.whitening.weights[..]];
+        let all = own.into_iter().chain(of_patches).flatten();
+        all.zip(values).for_each(|(to, value)| *to = *value);
+        self.hash = self.digest();
+        self
+    }
+
+    /// What names the constants of this map before they are computed: its description, and what becomes of one
+    /// synthetic image, so that those of other wavelets or dead leaves are not taken for its own.
+    pub(super) fn recipe(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("prdo 2026-11 constants of feature maps v1");
+        hasher.update(self.describe().as_bytes());
+        let size = [self.shape.height, self.shape.width];
+        let leaves = patches::leaves(1, self.shape.channels, size);
+        let image = leaves.first().map_or(Vec::new(), |image| opponent(image, self.shape));
+        for value in self.scattered_rows(&mut self.worker(), &[&image]) {
+            hasher.update(&value.to_bits().to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
     }
 
     /// Takes statistics of the rows of synthetic images, in the order of the images.
-    fn learn(&mut self, leaves: &[Vec<f32>]) {
+    fn even_out(&mut self, leaves: &[Vec<f32>]) {
         let mut moments = Moments::new(self.channels());
         let mut of_patches = self.patches.as_ref().map(|(patches, _)| Moments::new(patches.channels()));
         let rows = |worker: &mut Worker, images: &[Vec<f32>]| {
@@ -194,7 +155,8 @@ impl FeatureMap {
     pub fn describe(&self) -> String {
         let s = &self.settings;
         let mut text = format!(
-            "features v1: images {}; scattering of {} scales, {} angles; log offset {:?}; grid {}; ridge {:?}; mirror {}; {} dead leaves",
+            "features v2: images {}; scattering of {} scales, {} angles; log offset {:?}; grid {}; ridge {:?}; mirror {}; \
+             {} dead leaves; intercept {INTERCEPT:?}",
             self.shape, s.scales, s.angles, s.offset, s.grid, s.ridge, s.mirror, s.leaves,
         );
         if let Some(p) = s.patches {
@@ -209,18 +171,11 @@ impl FeatureMap {
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("prdo 2026-11 feature map v1");
         hasher.update(self.describe().as_bytes());
-        let mut add = |values: &[f32]| {
+        for values in self.constants() {
             hasher.update(&(values.len() as u64).to_le_bytes());
-            values.iter().for_each(|v| {
-                hasher.update(&v.to_bits().to_le_bytes());
-            });
-        };
-        add(&self.whitening.mean);
-        add(&self.whitening.weights);
-        if let Some((patches, whitening)) = &self.patches {
-            add(&patches.taps);
-            add(&whitening.mean);
-            add(&whitening.weights);
+            for value in values {
+                hasher.update(&value.to_bits().to_le_bytes());
+            }
         }
         *hasher.finalize().as_bytes()
     }
@@ -429,5 +384,63 @@ fn unit(features: &mut [f32]) {
     if norm > 0.0 {
         let scale = (1.0 / norm) as f32;
         features.iter_mut().for_each(|v| *v *= scale);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PatchSettings;
+    use super::*;
+
+    fn map(shape: ImageShape) -> FeatureMap {
+        let patches = PatchSettings { filters: 24, size: 5, grid: 2, ..PatchSettings::default() };
+        let settings = Settings {
+            leaves: 100,
+            angles: 4,
+            grid: 3,
+            patches: Some(patches),
+            mirror: true,
+            ..Settings::scattering(3)
+        };
+        FeatureMap::new(shape, settings).unwrap()
+    }
+
+    #[test]
+    fn an_image_and_its_mirror_have_the_same_features() {
+        for (channels, height, width) in [(3, 16, 16), (1, 17, 12), (1, 12, 15)] {
+            let shape = ImageShape { channels, height, width };
+            let map = map(shape);
+            let images = patches::leaves(3, channels, [height, width]).concat();
+            let mirrors = images.chunks_exact(width).flat_map(|row| row.iter().rev().copied()).collect();
+            let [own, other] = [images, mirrors].map(|values| {
+                let table = Table::new(shape.features(), values, vec![0.0; 3]).unwrap();
+                map.apply(&table, shape, &|_| ()).unwrap()
+            });
+            for r in 0..3 {
+                let square: f32 = own.row(r).iter().zip(other.row(r)).map(|(a, b)| (a - b) * (a - b)).sum();
+                assert!(square.sqrt() < 1e-4, "{shape}: {} of norm 1", square.sqrt());
+                let norm: f32 = own.row(r).iter().map(|v| v * v).sum();
+                assert!((norm - 1.0).abs() < 1e-4);
+            }
+            let apart: f32 = own.row(0).iter().zip(own.row(1)).map(|(a, b)| (a - b) * (a - b)).sum();
+            assert!(apart > 0.1, "other images have other features: {apart}");
+        }
+    }
+
+    #[test]
+    fn images_of_another_size_are_refused_and_everything_is_in_the_description() {
+        let shape = ImageShape { channels: 1, height: 12, width: 13 };
+        let map = map(shape);
+        let turned = ImageShape { height: 13, width: 12, ..shape };
+        let images = Table::new(156, vec![0_u8; 156], vec![0.0]).unwrap();
+        let said = map.apply(&images, turned, &|_| ()).unwrap_err().to_string();
+        assert_eq!(said, "the feature map reads images of 1 x 12 x 13, but these are 1 x 13 x 12");
+        let wide = Table::new(157, vec![0_u8; 157], vec![0.0]).unwrap();
+        assert!(map.apply(&wide, shape, &|_| ()).is_err());
+        // A black image has features too.
+        let black = map.apply(&images, shape, &|_| ()).unwrap();
+        assert!(black.features().iter().all(|v| v.is_finite()) && black.width() == map.dimension());
+        let words = ["images 1 x 12 x 13", "4 angles", "24 patches of 5", "mirror true", "intercept 0.1"];
+        assert!(words.iter().all(|word| map.describe().contains(word)), "{}", map.describe());
     }
 }

@@ -18,12 +18,18 @@ mod error;
 mod images;
 mod patches;
 mod scattering;
+mod settings;
 mod statistics;
 mod table;
 mod wavelets;
 
+/// What a linear model's intercepts are multiplied by beside features of norm 1: with 1, half of every gradient's square
+/// would be the intercept's. It is part of every map's description, so that only peers with the same one train together.
+pub const INTERCEPT: f64 = 0.1;
+
 pub use cache::{Cache, Found};
 pub use error::FeatureError;
-pub use images::{FeatureMap, Settings};
+pub use images::FeatureMap;
 pub use patches::PatchSettings;
+pub use settings::Settings;
 pub use table::{Column, TableMap, TableSettings, category_code};

@@ -62,13 +62,8 @@ pub(crate) struct Patches {
 }
 
 impl Patches {
-    /// Filters from the patches of `images` (planes of this size, colours apart).
-    pub(crate) fn new(
-        settings: PatchSettings,
-        channels: usize,
-        size: [usize; 2],
-        images: &[Vec<f32>],
-    ) -> Self {
+    /// Filters for images of this size that are still 0.
+    pub(crate) fn new(settings: PatchSettings, channels: usize, size: [usize; 2]) -> Self {
         let [height, width] = size;
         let side = 0..settings.size;
         let steps: Vec<usize> = (0..channels)
@@ -85,12 +80,17 @@ impl Patches {
             starts(height).flat_map(|y| starts(width).map(move |x| y * width + x)).collect();
         let [down, across] = size.map(|length| shares(count(length), settings.grid));
         let cells = down.iter().flat_map(|d| across.iter().map(|a| product(d, a, settings.grid))).collect();
-        let taps = filters(&settings, &steps, size, images);
         let padded = settings.filters.next_multiple_of(LANES);
+        let taps = vec![0.0; steps.len() * padded];
         let lines = |count: usize, block: usize| (0..count).map(|k| k * padded + block).collect();
         let blocks = (0..padded).step_by(LANES).map(|b| (lines(steps.len(), b), lines(places.len(), b)));
         let blocks = blocks.collect();
         Self { settings, size, width: padded, taps, steps, places, blocks, cells }
+    }
+
+    /// Finds the filters among the patches of `images` (planes of this size, colours apart).
+    pub(crate) fn find(&mut self, images: &[Vec<f32>]) {
+        self.taps = filters(&self.settings, &self.steps, self.size, images);
     }
 
     /// Channels a cell.
@@ -297,7 +297,9 @@ mod tests {
     fn found() -> (Patches, Vec<Vec<f32>>) {
         let images = leaves(60, 1, [20, 24]);
         let settings = PatchSettings { filters: 24, size: 5, grid: 2, ..PatchSettings::default() };
-        (Patches::new(settings, 1, [20, 24], &images), images)
+        let mut patches = Patches::new(settings, 1, [20, 24]);
+        patches.find(&images);
+        (patches, images)
     }
 
     fn responses(patches: &Patches, image: &[f32], apart: bool) -> Vec<f32> {

@@ -108,6 +108,14 @@ pub(crate) struct Whitening {
     pub(crate) weights: Vec<f32>,
 }
 
+impl Whitening {
+    /// One of so many channels that makes everything 0.
+    pub(crate) fn blank(channels: usize) -> Self {
+        let width = channels.next_multiple_of(prdo_kernels::LANES);
+        Self { width, mean: vec![0.0; channels], weights: vec![0.0; channels * width] }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

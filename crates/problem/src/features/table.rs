@@ -5,9 +5,9 @@
 //! no list of known categories to be outside of, one nobody has seen before falls into a bucket like any other, and two
 //! that share a bucket are told apart by sign, half of the time.
 
-use super::FeatureError;
 use super::dead_leaves::uniform;
-use crate::data::Table;
+use super::{FeatureError, INTERCEPT};
+use crate::data::{DENSE_LIMIT, Table};
 use prdo_privacy::{Purpose, Secret};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -53,6 +53,21 @@ pub struct TableSettings {
     pub bandwidth: f64,
 }
 
+impl TableSettings {
+    /// How many features a map of these settings gives a record.
+    ///
+    /// # Errors
+    /// As [`TableMap::new`].
+    pub fn dimension(&self) -> Result<usize, FeatureError> {
+        check(self)?;
+        Ok(self.features())
+    }
+
+    fn features(&self) -> usize {
+        if self.fourier == 0 { inputs(self) } else { self.fourier }
+    }
+}
+
 /// A map from records of numbers to features of norm about 1 or less.
 #[derive(Clone, Debug)]
 pub struct TableMap {
@@ -63,8 +78,8 @@ pub struct TableMap {
     hash: [u8; 32],
 }
 
-/// The most constants of a map: a gigabyte.
-const MOST_CONSTANTS: usize = 1 << 27;
+/// The most constants of a map. Others' agreements come here too: better refused than out of memory.
+const MOST_CONSTANTS: usize = 1 << 24;
 
 /// The seed of random directions.
 const SEED: u64 = 0x666f_7572_6965_7221;
@@ -77,12 +92,6 @@ impl TableMap {
     pub fn new(settings: TableSettings) -> Result<Self, FeatureError> {
         check(&settings)?;
         let inputs = inputs(&settings);
-        // Others' agreements come here too: better refused than out of memory.
-        if settings.fourier.saturating_mul(inputs) > MOST_CONSTANTS {
-            let (field, value) = ("fourier", settings.fourier.to_string());
-            let allowed = "so few that fourier times the inputs is at most 2^27".to_string();
-            return Err(FeatureError::Setting { field, value, allowed });
-        }
         let mut stream = Secret::from_seed(SEED).stream(Purpose::Data, 1, 0);
         let scale = 1.0 / settings.bandwidth;
         let directions =
@@ -100,10 +109,7 @@ impl TableMap {
 
     /// How many features a record gets.
     pub fn dimension(&self) -> usize {
-        match self.settings.fourier {
-            0 => inputs(&self.settings),
-            fourier => fourier,
-        }
+        self.settings.features()
     }
 
     /// BLAKE3 of the map's description and constants, in hexadecimal digits.
@@ -123,7 +129,7 @@ impl TableMap {
         if s.fourier > 0 {
             text += &format!("; {} random Fourier features of bandwidth {:?}", s.fourier, s.bandwidth);
         }
-        text
+        text + &format!("; intercept {INTERCEPT:?}")
     }
 
     /// The features of every record; `names` are those of the records' columns, where they have any.
@@ -132,7 +138,10 @@ impl TableMap {
     /// A column of the records for which there is no range and which is no category, or one that is missing.
     pub fn apply(&self, records: &Table, names: Option<&[String]>) -> Result<Table<f32>, FeatureError> {
         self.check_columns(records.width(), names)?;
-        let width = self.dimension();
+        let (width, count) = (self.dimension(), records.len());
+        if (count as u128) * (width as u128) * 4 > u128::from(DENSE_LIMIT) {
+            return Err(FeatureError::TooLarge { records: count, features: width, limit: DENSE_LIMIT });
+        }
         let rows: Vec<f32> =
             records.features().par_chunks(records.width()).flat_map_iter(|row| self.row(row)).collect();
         debug_assert_eq!(rows.len(), width * records.len());
@@ -241,6 +250,12 @@ fn check(settings: &TableSettings) -> Result<(), FeatureError> {
     if settings.fourier > 1 << 20 {
         return Err(FeatureError::setting("fourier", settings.fourier, "from 0 to 1048576"));
     }
+    let inputs = inputs(settings);
+    if settings.fourier.saturating_mul(inputs) > MOST_CONSTANTS {
+        let allowed =
+            format!("so few that, times {inputs} columns and buckets, it is at most {MOST_CONSTANTS}");
+        return Err(FeatureError::setting("fourier", settings.fourier, allowed));
+    }
     if !(1e-6..=1e6).contains(&settings.bandwidth) {
         return Err(FeatureError::setting("bandwidth", settings.bandwidth, "from 1e-6 to 1e6"));
     }
@@ -325,5 +340,53 @@ mod tests {
         };
         assert!(apply(2, &["age", "job"]).contains("no range for column \"job\""));
         assert!(apply(2, &[]).contains("1 columns"), "{}", apply(2, &[]));
+        let map = TableMap::new(settings(vec![range("a", 0.0, 1.0), range("b", 0.0, 1.0)])).unwrap();
+        let table = Table::new(2, vec![1.0; 2], vec![0.0]).unwrap();
+        let said = map.apply(&table, Some(&["b".to_owned(), "a".to_owned()])).unwrap_err().to_string();
+        assert_eq!(said, "column 1 is \"b\", but the feature map expects \"a\" there");
+    }
+
+    #[test]
+    fn what_takes_too_much_work_or_memory_is_refused_by_name() {
+        let columns = || vec![range("age", 0.0, 99.0), Column::Category { name: "job".into() }];
+        let said = |change: fn(&mut TableSettings)| {
+            let mut settings = settings(columns());
+            change(&mut settings);
+            let said = settings.dimension().unwrap_err();
+            assert_eq!(TableMap::new(settings).unwrap_err(), said);
+            said.to_string()
+        };
+        assert!(
+            said(|s| s.buckets = 0)
+                .contains("features.buckets = 0 is not allowed: it must be from 1 to 1048576")
+        );
+        assert!(said(|s| s.buckets = usize::MAX).contains("features.buckets"));
+        assert!(said(|s| s.fourier = usize::MAX).contains("from 0 to 1048576"));
+        assert!(
+            said(|s| s.fourier = 1 << 20).contains("times 33 columns and buckets, it is at most 16777216")
+        );
+        assert!(said(|s| s.bandwidth = 0.0).contains("features.bandwidth = 0"));
+        assert_eq!(settings(columns()).dimension(), Ok(33));
+        // More features than fit: refused before they are computed.
+        let columns = vec![range("age", 0.0, 99.0), range("hours", 0.0, 99.0)];
+        let map = TableMap::new(TableSettings { fourier: 500_000, ..settings(columns) }).unwrap();
+        let table = Table::new(2, vec![1.0; 2 * 2001], vec![0.0; 2001]).unwrap();
+        assert!(matches!(map.apply(&table, None), Err(FeatureError::TooLarge { records: 2001, .. })));
+    }
+
+    #[test]
+    fn constant_columns_and_unseen_categories_are_harmless() {
+        let columns =
+            vec![range("same", 0.0, 10.0), range("age", 0.0, 10.0), Column::Category { name: "job".into() }];
+        let map = TableMap::new(settings(columns)).unwrap();
+        let rows = [[7.0, 1.0, category_code("nurse")], [7.0, 9.0, category_code("never seen before")]];
+        let found = map.apply(&Table::new(3, rows.concat(), vec![0.0; 2]).unwrap(), None).unwrap();
+        assert_eq!(found.row(0)[0], found.row(1)[0]);
+        for r in 0..2 {
+            assert!(found.row(r).iter().all(|v| v.is_finite()));
+            assert!(found.row(r).iter().map(|v| v * v).sum::<f32>() <= 1.0 + 1e-6);
+            assert_eq!(found.row(r)[2..].iter().filter(|v| **v != 0.0).count(), 1);
+        }
+        assert!(map.describe().ends_with("; intercept 0.1"), "{}", map.describe());
     }
 }

@@ -91,17 +91,43 @@ pub(crate) fn wavelet(full: Size, from: u32, to: u32, angle: f64, angles: usize)
     Filter::new(input[0] * input[1], &results)
 }
 
+/// Where the first value of a line lies that was padded from `length` to `padded` values and thinned out by 2^`level`, in
+/// pixels. With every 2^level-th value from there on, the mirror of a thinned-out image is the mirror thinned out: of an
+/// image with an even side, the values of the larger scales lie between pixels.
+pub(crate) fn offset(length: usize, padded: usize, level: u32) -> f64 {
+    // The pixels p and `ends` − p are mirrors of each other.
+    let ends = 2 * ((padded - length) / 2) + length - 1;
+    (ends % (1 << level)) as f64 / 2.0
+}
+
+/// What a spectrum is multiplied by so that its image of `size` begins `by` pixels later.
+pub(crate) fn phases(size: Size, by: [f64; 2]) -> Vec<[f32; 2]> {
+    let line = |side: usize| -> Vec<[f64; 2]> {
+        let (length, by) = (size[side], by[side]);
+        let phase = |k: usize| {
+            let turns = if 2 * k > length { k as f64 - length as f64 } else { k as f64 };
+            let angle = 2.0 * PI * turns * by / length as f64;
+            // The highest frequency stands for both of its directions: what they have in common.
+            [libm::cos(angle), if 2 * k == length { 0.0 } else { libm::sin(angle) }]
+        };
+        (0..length).map(phase).collect()
+    };
+    let across = line(1);
+    let product = |[a, b]: [f64; 2], [c, d]: [f64; 2]| [(a * c - b * d) as f32, (a * d + b * c) as f32];
+    line(0).into_iter().flat_map(|down| across.iter().map(move |other| product(down, *other))).collect()
+}
+
 /// Gaussian averages of lines that were padded from `length` to `padded` values and thinned out by 2^`level`, at
 /// `length`/2^`scales` places, symmetric under a mirror.
 pub(crate) fn averages(length: usize, padded: usize, scales: u32, level: u32) -> Sums {
     let (step, places) = (1usize << scales, length >> scales);
     let width = WIDTH * f64::from(1u32 << (scales - 1));
     let middle = ((padded - length) / 2) as f64 + (length as f64 - 1.0) / 2.0;
-    let count = padded >> level;
+    let (count, first) = (padded >> level, offset(length, padded, level));
     let sums = (0..places).map(|k| {
         let place = middle + (k as f64 - (places as f64 - 1.0) / 2.0) * step as f64;
         let weight = |n: usize| {
-            let apart = |turn: i32| place - (n << level) as f64 + f64::from(turn) * padded as f64;
+            let apart = |turn: i32| place - first - (n << level) as f64 + f64::from(turn) * padded as f64;
             let bell = |t: f64| libm::exp(-t * t / (2.0 * width * width));
             let sum: f64 = (-2..=2).map(|turn| bell(apart(turn))).sum();
             f64::from(1u32 << level) * sum / (libm::sqrt(2.0 * PI) * width)

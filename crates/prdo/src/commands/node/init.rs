@@ -165,7 +165,7 @@ fn agreement_terms(
         facts,
         weights: (0..members.len()).map(row).collect(),
         members,
-        settings: resolved::to_agreed_toml(document, planned),
+        settings: resolved::to_agreed_toml(document, planned)?,
     })
 }
 
