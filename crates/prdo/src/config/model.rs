@@ -9,7 +9,7 @@ use crate::error::RunError;
 use prdo_peer::agreement::Facts;
 use prdo_privacy::{Model, Start};
 use prdo_problem::data::{Feature, Format, Table};
-use prdo_problem::models::{LogCosh, Logistic, ModelError, Quadratic, Softmax};
+use prdo_problem::models::{FeatureLogistic, LogCosh, Logistic, ModelError, Quadratic, Softmax};
 use prdo_problem::network::{Network, Normalisation, Shape, Spec};
 
 /// A model of tables, whichever it is.
@@ -88,6 +88,9 @@ impl PlannedModel {
         match (&self.features, &self.form) {
             (Some(_), Form::Softmax(model)) => {
                 Some(Box::new(model.for_records::<f32>().with_constant(FEATURE_INTERCEPT).ok()?))
+            }
+            (Some(_), Form::Logistic(model)) => {
+                Some(Box::new(FeatureLogistic::<f32>::new(*model, FEATURE_INTERCEPT).ok()?))
             }
             _ => None,
         }
