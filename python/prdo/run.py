@@ -233,6 +233,11 @@ class Result:
         return self.summary["test_accuracy"]  # type: ignore[no-any-return]
 
     @property
+    def test_auc(self) -> float | None:
+        """The area under the ROC curve of the average model on held-out records; ``None`` unless there are two classes."""
+        return self.summary["test_auc"]  # type: ignore[no-any-return]
+
+    @property
     def node_accuracy(self) -> list[float]:
         """The same of each node's own model."""
         return self._trained.node_accuracy

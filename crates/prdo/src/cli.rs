@@ -11,6 +11,7 @@ pub mod plan;
 pub mod privacy;
 pub mod tune;
 pub mod values;
+pub mod worth;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prdo::algorithm::Method;
@@ -68,6 +69,9 @@ pub enum Command {
     /// Settings for a budget: method, rounds, rate, step, momentum and clips, on records that need no protection.
     #[command(after_help = tune::EXAMPLES)]
     Tune(tune::TuneArgs),
+    /// What joining is worth: the run file's organisations together and each alone, with privacy and without.
+    #[command(after_help = worth::EXAMPLES)]
+    Worth(worth::WorthArgs),
     /// Attacks the privacy of the code itself: is what is released as private as is claimed?
     #[command(after_help = "Example: prdo audit --quick\n\
         With a run file its own settings are audited: prdo audit mine.toml. Exit code 1 if anything is found.")]

@@ -71,6 +71,7 @@ pub mod run;
 pub mod session;
 pub mod statistics;
 pub mod tune;
+pub mod worth;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;

@@ -445,6 +445,7 @@ impl Prepared {
             moments,
             average: self.training.average(),
             node_accuracy: self.node_accuracy(),
+            test_auc: self.training.auc(&self.training.average()),
             models: self.training.models().into_iter().map(<[f64]>::to_vec).collect(),
             guarantee: self.guarantee,
         }
@@ -470,6 +471,8 @@ pub struct Outcome {
     pub models: Vec<Vec<f64>>,
     /// Held-out accuracy of each node's own model (of the first thousand nodes).
     pub node_accuracy: Vec<f64>,
+    /// The area under the ROC curve of x̄ on the held-out records; `None` where there are not two classes.
+    pub test_auc: Option<f64>,
     /// What was promised and kept; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
 }

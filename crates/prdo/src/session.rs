@@ -114,6 +114,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "grad_norm": last.map(|r| r.grad_norm),
         "consensus_error": last.map(|r| r.consensus_error),
         "test_accuracy": last.and_then(|r| r.test_accuracy),
+        "test_auc": training.auc(&training.average()),
+        "most_common_class": last.and_then(|r| r.test_accuracy).and(built.common_class),
         "lowest_node_accuracy": lowest_own,
         "validation_accuracy": validation,
         "bytes_sent": last.map(|r| r.bytes_sent),

@@ -199,6 +199,16 @@ fn every_example_is_a_valid_run_file() {
         "my-data.csv",
         "node,label,a,b\n".to_string() + &"A,1,0.5,0.1\nB,0,0.2,0.9\nC,1,0.3,0.3\n".repeat(100),
     );
+    // Made-up records in the form of the official files, which are not in the repository.
+    let sectors = ["Private", "State-gov", "?"].map(|sector| {
+        let rest = "77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0";
+        format!("39, {sector}, {rest}, 40, United-States, <=50K.\n50, {sector}, {rest}, 13, Cuba, >50K.\n")
+            .repeat(600)
+    });
+    desk.write("data/adult.data", sectors.concat());
+    desk.write("data/adult.test", format!("|1x3 Cross validator\n{}", sectors.concat()));
+    desk.write("data/a9a", "-1 3:1 11:1\n+1 5:1 123:1\n".repeat(8000));
+    desk.write("data/a9a.t", "-1 3:1 11:1\n+1 5:1\n".repeat(20));
     for name in names {
         desk.write("example.toml", desk.prdo(&format!("example {name}")).done().stdout);
         // Two of the networks need images that are not in the repository: they are only read.

@@ -100,6 +100,12 @@ pub trait Model: Send + Sync {
         right
     }
 
+    /// For each of `records` how strongly the model takes it for one of the second of two classes, and whether it is
+    /// one: what the area under the ROC curve is computed from. `None` where there are not two classes.
+    fn ranked(&self, _x: &[f64], _data: &Self::Data, _records: Records<'_>) -> Option<Vec<(f64, bool)>> {
+        None
+    }
+
     /// Gradients in single precision, streamed: for models whose gradients are too large to be passed around one
     /// `f64` vector a record. The gate clips those instead of [`Model::gradient`]'s.
     fn engine(&self) -> Option<&dyn Engine<Self::Data>> {
@@ -157,6 +163,9 @@ impl<D: Data> Model for Box<dyn Model<Data = D>> {
     }
     fn count_correct(&self, x: &[f64], data: &D, records: Records<'_>) -> Option<u64> {
         (**self).count_correct(x, data, records)
+    }
+    fn ranked(&self, x: &[f64], data: &D, records: Records<'_>) -> Option<Vec<(f64, bool)>> {
+        (**self).ranked(x, data, records)
     }
     fn engine(&self) -> Option<&dyn Engine<D>> {
         (**self).engine()

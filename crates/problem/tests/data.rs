@@ -49,6 +49,27 @@ fn refuses(outcome: Outcome, words: &[&str]) {
 // ---- CSV -------------------------------------------------------------------------------------------------
 
 #[test]
+fn csv_without_a_header_is_read_as_the_uci_repository_writes_it() {
+    let options = with(|o| {
+        o.columns = Some(strings(&["age", "job", "label"]));
+        o.node = Some("job".to_owned());
+    });
+    let of = |text: &str| csv::parse("f.data", text.as_bytes(), &options);
+    let data = of("|1x3 Cross validator\n39, ?, <=50K.\n50, State-gov, >50K\n\n").unwrap();
+    assert_eq!((data.table.features(), data.table.labels()), (&[39.0, 50.0][..], &[0.0, 1.0][..]));
+    assert_eq!(data.class_names, Some(strings(&["<=50K", ">50K"])));
+    assert_eq!((data.node, data.node_names), (Some(vec![0, 1]), Some(strings(&["?", "State-gov"]))));
+    refuses(of("39, a\n"), &["f.data, line 1", "2", "3"]);
+    refuses(of("39, a, b, c\n"), &["line 1", "4"]);
+    refuses(of("39, a, b\n1, a\n"), &["line 2"]);
+    refuses(of("|nothing\n"), &["f.data"]);
+    let twice = with(|o| o.columns = Some(strings(&["a", "a", "label"])));
+    refuses(csv::parse("f.data", &b"1,2,3\n"[..], &twice), &["more than once"]);
+    let named = with(|o| o.columns = Some(strings(&["a", "label"])));
+    refuses(libsvm::parse("f.svm", &b"1 1:2\n"[..], &named), &["columns", "LibSVM"]);
+}
+
+#[test]
 fn csv_reads_roles_names_and_numbers() {
     let data =
         csv_of("\u{feff}a, label ,b,node\n1,cat,-2.5,north\n\n3e1,ant,4, south\n 5 ,cat,6,north\n").unwrap();

@@ -36,16 +36,10 @@ impl Arrays<'_> {
         let (class_names, feature_names) = (self.class_names, self.feature_names);
         if self.image_bytes {
             let table = Table::new(width, self.x.as_bytes().to_vec(), labels).map_err(refuse)?;
-            return Ok(Loaded::Images(Dataset {
-                table,
-                node,
-                class_names,
-                feature_names,
-                image,
-                labelled: true,
-            }));
+            let named = Dataset { node, class_names, feature_names, image, ..Dataset::from(table) };
+            return Ok(Loaded::Images(named));
         }
         let table = Table::new(width, bytes::f64s(self.x.as_bytes()), labels).map_err(refuse)?;
-        Ok(Loaded::Numbers(Dataset { table, node, class_names, feature_names, image, labelled: true }))
+        Ok(Loaded::Numbers(Dataset { node, class_names, feature_names, image, ..Dataset::from(table) }))
     }
 }

@@ -9,11 +9,13 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod auc;
 mod checkpoint;
 mod metrics;
 mod simulation;
 mod training;
 
+pub use auc::{area_under_roc, auc};
 pub use checkpoint::CheckpointError;
 pub use metrics::{Moments, Row, accuracy};
 pub use simulation::{Simulation, SimulationError};

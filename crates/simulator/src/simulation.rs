@@ -271,6 +271,11 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         crate::metrics::accuracy(&*self.model, x, self.held_out.as_ref()?)
     }
 
+    /// The area under the ROC curve of `x` on the held-out records.
+    pub fn auc(&self, x: &[f64]) -> Option<f64> {
+        crate::auc::auc(&*self.model, x, self.held_out.as_ref()?)
+    }
+
     /// The paper's moments between adaptation and mixing: x^t and v^t are both at hand.
     fn moments(&mut self) -> Moments {
         let d = self.model.dimension();

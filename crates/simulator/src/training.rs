@@ -25,6 +25,8 @@ pub trait Training: Send {
     fn disagreement(&self) -> Vec<f64>;
     /// Share of the held-out records that `x` gets right.
     fn accuracy(&self, x: &[f64]) -> Option<f64>;
+    /// The area under the ROC curve of `x` on the held-out records; `None` where there are not two classes.
+    fn auc(&self, x: &[f64]) -> Option<f64>;
     /// The largest ε any node has spent; `None` without privacy.
     fn epsilon_spent(&self) -> Option<f64>;
     /// Records that contributed zero because a gradient of theirs was not finite.
@@ -59,6 +61,9 @@ impl<M: Model, P: Protection> Training for Simulation<M, P> {
     }
     fn accuracy(&self, x: &[f64]) -> Option<f64> {
         Simulation::accuracy(self, x)
+    }
+    fn auc(&self, x: &[f64]) -> Option<f64> {
+        Simulation::auc(self, x)
     }
     fn epsilon_spent(&self) -> Option<f64> {
         Simulation::epsilon_spent(self)

@@ -23,6 +23,12 @@ pub const EXAMPLES: &[(&str, &str, &str)] = &[
         include_str!("../../examples/csv.toml"),
     ),
     (
+        "adult",
+        "UCI Adult over employers by sector, ranges and categories, ε = 1: what joining is worth",
+        include_str!("../../examples/adult.toml"),
+    ),
+    ("a9a", "LibSVM text (a9a, w8a) over ten organisations", include_str!("../../examples/a9a.toml")),
+    (
         "digits",
         "handwritten digits, unevenly held by ten organisations (Dirichlet)",
         include_str!("../../examples/digits.toml"),

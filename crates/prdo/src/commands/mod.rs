@@ -20,6 +20,7 @@ mod run;
 mod shell;
 mod tune;
 mod watch;
+mod worth;
 
 use crate::cli::{Cli, Command, OutArgs};
 use prdo::config::ConfigError;
@@ -89,6 +90,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Privacy(question) => privacy::run(&question),
         Command::Plan(args) => plan::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Worth(args) => worth::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Data(what) => data::run(&what),
         Command::Node(what) => node::run(&what),

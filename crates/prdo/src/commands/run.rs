@@ -286,6 +286,13 @@ fn print_summary(summary: &Json, folder: &Path) {
             100.0 * accuracy,
             100.0 * own
         ));
+        let common = number("most_common_class")
+            .map(|share| format!("always the most common class: {:.2} %", 100.0 * share));
+        let auc = number("test_auc").map(|auc| format!("area under the ROC curve (AUC): {auc:.4}"));
+        let beside: Vec<String> = common.into_iter().chain(auc).collect();
+        if !beside.is_empty() {
+            say(&beside.join("; "));
+        }
     }
     match (number("epsilon_spent"), number("delta")) {
         (Some(epsilon), Some(delta)) => say(&format!(

@@ -42,6 +42,8 @@ pub struct Built {
     pub model: String,
     /// How many held-out records there are.
     pub test_records: usize,
+    /// The share of the held-out records' most common class: what whoever always says it gets right.
+    pub common_class: Option<f64>,
     /// What is public about the records: their shape and what things are called.
     pub facts: Facts,
     /// Records of each class at each node, where labels are classes.
@@ -200,13 +202,14 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
             let models = [model()?, model()?];
             finish(document, &kind, wiring, holdings, models, own.start())
         }
-        Kept::Features(_) => {
-            Err(document.error("features.map", "features are for softmax, not for a model of one's own"))
-        }
+        Kept::Features(_) => Err(document.error(
+            "features.map",
+            "features are for softmax and logistic regression, not for a model of one's own",
+        )),
     }
 }
 
-/// A run of softmax regression on features.
+/// A run of softmax or logistic regression on features.
 fn with_features(
     document: &Document,
     kind: &str,
@@ -255,10 +258,11 @@ fn finish<F: Feature>(
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
     let fingerprint = fingerprint(document, &holdings, &wiring);
-    let Holdings { nodes, held_out, validation, title, facts, warnings: thoughts } = holdings;
+    let Holdings { nodes, held_out, validation, title, facts, warnings: thoughts, .. } = holdings;
     let statement = statement(document)?;
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
     let test_records = held_out.as_ref().map_or(0, Table::len);
+    let common_class = held_out.as_ref().filter(|_| facts.classes.is_some()).and_then(common_class);
 
     let Recipe { method, settings, rounds, batch, clip, privacy, accounting, earlier, mut warnings, .. } =
         recipe(document, least)?;
@@ -303,6 +307,7 @@ fn finish<F: Feature>(
         data: title,
         model: kind.to_owned(),
         test_records,
+        common_class,
         facts,
         class_counts,
         validation,
@@ -329,6 +334,14 @@ fn class_counts<F: Feature>(holdings: &Holdings<F>) -> Option<Vec<Vec<u64>>> {
         counts
     };
     Some(holdings.nodes.iter().map(count).collect())
+}
+
+/// The share of the most common label.
+pub(crate) fn common_class<F: Feature>(records: &Table<F>) -> Option<f64> {
+    let mut labels = records.labels().to_vec();
+    labels.sort_unstable_by(f64::total_cmp);
+    let most = labels.chunk_by(|a, b| a == b).map(<[f64]>::len).max()?;
+    Some(most as f64 / labels.len() as f64)
 }
 
 /// A hash of every setting that the bits of a run depend on, of the network, and of the data where it came from a file.

@@ -1,4 +1,4 @@
-//! The run file's `[features]` section: the map that records go through before softmax regression reads them.
+//! The run file's `[features]` section: the map that records go through before softmax or logistic regression reads them.
 
 use super::document::Document;
 use super::place::ConfigError;
@@ -59,9 +59,10 @@ pub fn feature_plan(
             false => Ok(None),
         };
     };
-    if kind != "softmax" {
-        let message =
-            format!("features.map = {name:?} does not fit model.kind = {kind:?}: it must be \"softmax\"");
+    if !["softmax", "logistic"].contains(&kind) {
+        let message = format!(
+            "features.map = {name:?} does not fit model.kind = {kind:?}: it must be \"softmax\" or \"logistic\""
+        );
         return Err(document.error("features.map", message));
     }
     let plan = match name.as_str() {
@@ -303,6 +304,7 @@ fn with_table<F: prdo_problem::data::Feature>(
     Dataset {
         table,
         node: data.node,
+        node_names: data.node_names,
         class_names: data.class_names,
         feature_names: data.feature_names,
         image: data.image,

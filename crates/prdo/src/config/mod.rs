@@ -18,6 +18,7 @@ pub mod resolved;
 pub mod schema;
 mod terms;
 
+pub(crate) use build::common_class;
 pub use build::{Built, FeatureFacts, NetworkFacts, Validation, build, build_own, build_showing};
 pub use document::Document;
 pub use features::{Extracting, FeaturePlan, Map, Refused};
@@ -25,6 +26,7 @@ pub use model::{BoxedModel, Form, OWN, OwnModel, PlannedModel, model_kind, netwo
 pub use network::{Wiring, wiring};
 pub use outline::{Outline, outline};
 pub use place::{ConfigError, Place, Subject};
+pub(crate) use recipe::recipe;
 pub use recipe::{Recipe, earlier_texts};
 pub use records::{Given, Holdings, Kept, holdings, intercept, kept_holdings, public_facts};
 pub use schema::Value;

@@ -10,7 +10,7 @@ use prdo_peer::agreement::Facts;
 use prdo_privacy::{Model, Start};
 use prdo_problem::data::{Feature, Format, Table};
 use prdo_problem::features::INTERCEPT;
-use prdo_problem::models::{LogCosh, Logistic, ModelError, Quadratic, Softmax};
+use prdo_problem::models::{FeatureLogistic, LogCosh, Logistic, ModelError, Quadratic, Softmax};
 use prdo_problem::network::{Network, Normalisation, Shape, Spec};
 
 /// A model of tables, whichever it is.
@@ -89,6 +89,9 @@ impl PlannedModel {
         match (&self.features, &self.form) {
             (Some(_), Form::Softmax(model)) => {
                 Some(Box::new(model.for_records::<f32>().with_constant(INTERCEPT).ok()?))
+            }
+            (Some(_), Form::Logistic(model)) => {
+                Some(Box::new(FeatureLogistic::<f32>::new(*model, INTERCEPT).ok()?))
             }
             _ => None,
         }

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::features::{Extracting, Map, Refused, located as feature_error};
 use super::layers::is_network;
-use super::model::OWN;
+use super::model::{OWN, model_kind};
 use super::place::ConfigError;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{
@@ -25,6 +25,8 @@ pub struct Holdings<F: Feature = f64> {
     pub warnings: Vec<String>,
     /// What the data is, in words.
     pub title: String,
+    /// The names of the nodes, where the data names them.
+    pub names: Option<Vec<String>>,
 }
 
 /// Records that a program gives, instead of a file.
@@ -101,7 +103,8 @@ pub fn mapped_holdings(
     };
     let warnings = std::cell::RefCell::new(Vec::new());
     let convert = |data: Loaded, _: &str| map.apply(data, extracting, &mut warnings.borrow_mut());
-    let mut holdings = from_loaded(document, data, nodes, false, &convert)?;
+    let binary = model_kind(document)? == "logistic";
+    let mut holdings = from_loaded(document, data, nodes, binary, &convert)?;
     holdings.warnings.extend(warnings.take());
     Ok(holdings)
 }
@@ -163,12 +166,16 @@ pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> 
     if !["file", "memory"].contains(&source.as_str()) || document.has("graph.nodes") {
         return Ok(None);
     }
-    let last = |node: &[u32]| node.iter().max().map(|last| *last as usize + 1);
+    let least = least_records(document)?.unwrap_or(0);
+    let count = |node: Option<Vec<u32>>| match node.and_then(|node| taking_part(&node, least)) {
+        Some(0) => Err(nobody_takes_part(document, least)),
+        count => Ok(count),
+    };
     if source == "memory" {
-        return Ok(match &given(document)?.records {
-            Loaded::Numbers(data) => data.node.as_deref().and_then(last),
-            Loaded::Images(data) => data.node.as_deref().and_then(last),
-        });
+        return match &given(document)?.records {
+            Loaded::Numbers(data) => count(data.node.clone()),
+            Loaded::Images(data) => count(data.node.clone()),
+        };
     }
     let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
     if matches!(format(document, &path, "data.path")?, Format::Idx | Format::Cifar10) {
@@ -178,7 +185,22 @@ pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> 
         Loaded::Numbers(data) => data.node,
         Loaded::Images(data) => data.node,
     };
-    Ok(node.as_deref().and_then(last))
+    count(node)
+}
+
+fn nobody_takes_part(document: &Document, least: usize) -> ConfigError {
+    let message = format!("partition.least = {least} is not allowed: no node has so many records");
+    document.error("partition.least", message)
+}
+
+/// How many nodes a column speaks of; with `least`, how many of them hold so many records.
+fn taking_part(node: &[u32], least: usize) -> Option<usize> {
+    if least == 0 {
+        return node.iter().max().map(|last| *last as usize + 1);
+    }
+    let mut sorted = node.to_vec();
+    sorted.sort_unstable();
+    Some(sorted.chunk_by(|a, b| a == b).filter(|own| own.len() >= least).count())
 }
 
 /// A data error at the key it is about.
@@ -195,6 +217,7 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
             "label" => "data.label",
             "node" => "data.node",
             "features" => "data.features",
+            "columns" => "data.columns",
             _ => "data.source",
         },
         DataError::MissingColumn { wanted, .. } => {
@@ -268,6 +291,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
             warnings: Vec::new(),
             facts: law_facts(document, source),
             title: title(&format!("generated logistic data, {d} features, heterogeneity {heterogeneity}")),
+            names: None,
         },
         "blobs" => {
             let classes = blob_classes(document);
@@ -281,6 +305,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 warnings: Vec::new(),
                 facts: law_facts(document, source),
                 title: title(&format!("generated blobs of spread {spread}, {classes} classes, {d} features")),
+                names: None,
             }
         }
         "quadratic" => Holdings {
@@ -290,6 +315,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
             warnings: Vec::new(),
             facts: law_facts(document, source),
             title: title(&format!("generated quadratic targets in {d} dimensions")),
+            names: None,
         },
         _ => {
             let bound = document.float("data.bound").unwrap_or(1.0);
@@ -300,6 +326,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 warnings: Vec::new(),
                 facts: law_facts(document, source),
                 title: title(&format!("generated coefficients within ±{bound}")),
+                names: None,
             }
         }
     })
@@ -343,6 +370,7 @@ fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Re
         label: document.text("data.label"),
         node: document.text("data.node"),
         features: document.texts("data.features"),
+        columns: document.texts("data.columns"),
         categories: document.texts("features.categories").unwrap_or_default(),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
@@ -368,11 +396,14 @@ fn from_loaded<F: Feature>(
         None => document.text("data.path").unwrap_or_else(|| "UCI digits".into()),
     };
     let width = loaded.width();
-    let mut dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
+    let dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
+    let mut warnings = Vec::new();
+    let mut dataset = large_nodes(document, dataset, &mut warnings)?;
     let classes = given_classes(document, &dataset, binary)?;
     let records = dataset.table.len();
     let relabel = |table: Table<F>| relabel(table, labels, classes);
-    let intercept = intercept(document, binary);
+    // On features the intercept is the model's own.
+    let intercept = intercept(document, binary) && !document.has_section("features");
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
     dataset.table = with_intercept(table);
@@ -396,8 +427,9 @@ fn from_loaded<F: Feature>(
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
-    let mut warnings = Vec::new();
     let (partition, how) = partition(document, &dataset, nodes)?;
+    let by_column = document.text("partition.kind").is_none_or(|kind| kind == "column");
+    let names = dataset.node_names.clone().filter(|_| by_column);
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
@@ -409,7 +441,47 @@ fn from_loaded<F: Feature>(
     // Reports are passed on: they name the file, not where it lies on this machine.
     let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
     let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
-    Ok(Holdings { nodes: tables, held_out, validation, facts, warnings, title })
+    Ok(Holdings { nodes: tables, held_out, validation, facts, warnings, title, names })
+}
+
+/// The records of nodes that hold as many as `partition.least` says; of others it is said that they are left out.
+fn large_nodes<F: Feature>(
+    document: &Document,
+    dataset: Dataset<F>,
+    warnings: &mut Vec<String>,
+) -> Result<Dataset<F>, ConfigError> {
+    let Some(least) = least_records(document)? else { return Ok(dataset) };
+    if dataset.node.is_none() {
+        let message = "partition.least is given but no column says who holds a record";
+        return Err(document
+            .error("partition.least", message)
+            .help("name it under [data]: node = \"its name\""));
+    }
+    let (dataset, nodes, records) = dataset.without_small_nodes(least);
+    if dataset.table.is_empty() {
+        return Err(nobody_takes_part(document, least));
+    }
+    if nodes > 0 {
+        let (who, take) = if nodes == 1 { ("organisation", "does") } else { ("organisations", "do") };
+        warnings.push(format!(
+            "{nodes} {who} with fewer than {least} records {take} not take part: {records} records are left out \
+             (partition.least)"
+        ));
+    }
+    Ok(dataset)
+}
+
+/// How many records a node of a file must have to take part, if that is said.
+fn least_records(document: &Document) -> Result<Option<usize>, ConfigError> {
+    let Some(least) = document.integer("partition.least") else { return Ok(None) };
+    match document.text("partition.kind").as_deref() {
+        None | Some("column") => Ok(Some(least as usize)),
+        Some(kind) => {
+            let message =
+                format!("partition.least is given but partition.kind is {kind:?}: it must be \"column\"");
+            Err(document.error("partition.least", message))
+        }
+    }
 }
 
 /// How a model reads labels.

@@ -116,11 +116,18 @@ impl<F: Feature> PublicRecords<'_, F> {
         rows.map(norm_square).fold(0.0, f64::max)
     }
 
+    /// What an intercept adds to ‖a‖² at most, where it is the model's own and not a feature.
+    fn own_intercept(&self) -> f64 {
+        let width = self.nodes.first().map_or(0, Table::width);
+        if self.model.dimension() > width { 1.0 } else { 0.0 }
+    }
+
     /// L_s where the model's formula has one.
     fn smoothness(&self) -> Option<Level> {
         let (value, how) = match self.form {
             Form::Logistic(model) => (
-                0.25 * self.largest_square() + REGULARIZER_CURVATURE * model.regularization(),
+                0.25 * (self.largest_square() + self.own_intercept())
+                    + REGULARIZER_CURVATURE * model.regularization(),
                 "largest ‖a‖²/4 + 2ρ of all records",
             ),
             // A feature that is always one is the model's own.
@@ -186,7 +193,11 @@ impl<F: Feature> PublicRecords<'_, F> {
             Form::Logistic(model) => {
                 let pull =
                     REGULARIZER_SLOPE * model.regularization() * (self.model.dimension() as f64).sqrt();
-                Some((worst(&|square| (square.sqrt() + pull).powi(2)), "a node's mean (‖a‖ + 0.65ρ√d)²"))
+                let own = self.own_intercept();
+                Some((
+                    worst(&|square| ((square + own).sqrt() + pull).powi(2)),
+                    "a node's mean (‖a‖ + 0.65ρ√d)²",
+                ))
             }
             Form::Softmax(model) if model.regularization() == 0.0 => {
                 Some((worst(&|square| 2.0 * (square + 1.0)), "a node's mean 2(‖a‖²+1)"))

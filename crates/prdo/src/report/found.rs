@@ -52,7 +52,7 @@ pub(super) fn kind(folder: &Path) -> Option<Kind> {
     if has(AGREEMENT) || has(STATUS) {
         return Some(Kind::Member);
     }
-    if has("comparison.json") || (has("table.csv") && !has("run.toml")) {
+    if has("comparison.json") || (has("table.csv") && !has("run.toml") && !has("results.json")) {
         return Some(Kind::Comparison);
     }
     ["run.toml", "metrics.csv", "summary.json", "checkpoint"]

@@ -29,7 +29,7 @@ const NAMES: &str = "batches.meta.txt";
 /// # Errors
 /// When a batch is missing or cannot be read, ends within a record, or holds a label above 9.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset<u8>, DataError> {
-    options.refuse("CIFAR-10", &["label", "node", "features"])?;
+    options.refuse("CIFAR-10", &["label", "node", "features", "columns"])?;
     options.check_width(&path.display().to_string(), PIXELS)?;
     let files: Vec<PathBuf> = match path.is_dir() {
         false => {

@@ -221,9 +221,15 @@ impl NodeColumn {
         Ok(())
     }
 
-    pub(super) fn finish(self, file: &str, column: &str) -> Result<Vec<u32>, DataError> {
+    /// The nodes' numbers, and their names where they have names.
+    pub(super) fn finish(
+        self,
+        file: &str,
+        column: &str,
+    ) -> Result<(Vec<u32>, Option<Vec<String>>), DataError> {
         if !self.names.known.keys().all(|name| is_integer(name)) {
-            return Ok(self.names.ranked(|rank, _| rank as u32));
+            let nodes = self.names.ranked(|rank, _| rank as u32);
+            return Ok((nodes, Some(self.names.known.into_keys().collect())));
         }
         for (name, (_, place)) in &self.names.known {
             if name.parse::<u32>().is_err() {
@@ -231,7 +237,7 @@ impl NodeColumn {
                 return Err(cell.refuse(quoted(name), "node numbers 0 to 4294967295, or names"));
             }
         }
-        Ok(self.names.ranked(|_, name| name.parse().unwrap_or(0)))
+        Ok((self.names.ranked(|_, name| name.parse().unwrap_or(0)), None))
     }
 }
 
@@ -277,7 +283,7 @@ mod tests {
         let nodes = |list: &[&str]| {
             let mut column = NodeColumn::default();
             list.iter().for_each(|text| column.push(text, cell).unwrap());
-            column.finish("f", "c").map_err(|e| e.to_string())
+            column.finish("f", "c").map(|(nodes, _)| nodes).map_err(|e| e.to_string())
         };
         assert_eq!(nodes(&["zurich", "bern", "zurich"]), Ok(vec![1, 0, 1]));
         assert_eq!(nodes(&["10", "2", "0"]), Ok(vec![10, 2, 0]));

@@ -3,6 +3,9 @@
 //! One column is the label, one may name the node that holds the record, the others (or those chosen) are
 //! numbers. Labels that are not numbers are class names, numbered in sorted order. Spaces around a field do not
 //! count.
+//!
+//! Files without a header, for which the columns' names are given, are read as the UCI repository writes them: a line that
+//! begins with `|` is a comment, and a full stop at the end of a line does not count.
 
 use std::io::Read;
 use std::path::Path;
@@ -28,29 +31,46 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 /// As [`read`].
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &["prefix"])?;
-    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(input);
-    let header = reader.byte_headers().map_err(|e| translated(file, e))?.clone();
+    let mut builder = ReaderBuilder::new();
+    builder.trim(Trim::All);
+    if options.columns.is_some() {
+        builder.has_headers(false).comment(Some(b'|'));
+    }
+    let mut reader = builder.from_reader(input);
+    let names = match &options.columns {
+        Some(names) => names.clone(),
+        None => header(file, &mut reader)?,
+    };
+    let roles = Roles::of(file, &names, options)?;
+    options.check_width(file, roles.features.len())?;
+
+    let mut records = Records::new(file, &names, roles, &options.categories);
+    records.stop = options.columns.is_some();
+    let mut record = ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
+        if record.len() != names.len() {
+            let line = record.position().map_or(0, |p| p.line());
+            let (found, expected) = (record.len() as u64, names.len() as u64);
+            return Err(DataError::RowWidth { file: file.to_owned(), line, found, expected });
+        }
+        records.push(&record)?;
+    }
+    records.finish()
+}
+
+/// The columns' names, from the first line.
+fn header(file: &str, reader: &mut ::csv::Reader<impl Read>) -> Result<Vec<String>, DataError> {
+    let header = reader.byte_headers().map_err(|e| translated(file, e))?;
     let names =
         header.iter().map(|field| Ok(text(file, 1, field)?.to_owned())).collect::<Result<Vec<_>, _>>()?;
     if names.is_empty() {
         return Err(DataError::NoRecords { file: file.to_owned() });
     }
     if names.iter().all(|name| name.parse::<f64>().is_ok()) {
-        return Err(DataError::malformed(
-            file,
-            "CSV",
-            "the first line holds numbers, not the columns' names",
-        ));
+        let problem = "the first line holds numbers, not the columns' names";
+        return Err(DataError::malformed(file, "CSV", problem));
     }
-    let roles = Roles::of(file, &names, options)?;
-    options.check_width(file, roles.features.len())?;
-
-    let mut records = Records::new(file, &names, roles, &options.categories);
-    let mut record = ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
-        records.push(&record)?;
-    }
-    records.finish()
+    Ok(names)
 }
 
 /// The records read so far.
@@ -63,20 +83,24 @@ struct Records<'a> {
     nodes: NodeColumn,
     /// For each column, whether its text is a category.
     categories: Vec<bool>,
+    /// Whether a full stop may end a line.
+    stop: bool,
 }
 
 impl<'a> Records<'a> {
     fn new(file: &'a str, names: &'a [String], roles: Roles, categories: &[String]) -> Self {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
         let categories = names.iter().map(|name| categories.contains(name)).collect();
-        Self { file, names, roles, features: Vec::new(), labels, nodes, categories }
+        Self { file, names, roles, features: Vec::new(), labels, nodes, categories, stop: false }
     }
 
     fn push(&mut self, record: &ByteRecord) -> Result<(), DataError> {
         let line = record.position().map_or(0, |p| p.line());
         let field = |c: usize| -> Result<(&str, Cell<'_>), DataError> {
             let cell = Cell { file: self.file, place: Place::Line(line), column: &self.names[c] };
-            Ok((text(self.file, line, record.get(c).unwrap_or_default())?, cell))
+            let text = text(self.file, line, record.get(c).unwrap_or_default())?;
+            let last = self.stop && c + 1 == self.names.len();
+            Ok((if last { text.strip_suffix('.').unwrap_or(text) } else { text }, cell))
         };
         for &c in &self.roles.features {
             let (text, cell) = field(c)?;
@@ -104,15 +128,19 @@ impl<'a> Records<'a> {
             return Err(DataError::NoRecords { file: self.file.to_owned() });
         }
         let (labels, class_names) = self.labels.finish();
-        let node = match self.roles.node {
-            Some(node) => Some(self.nodes.finish(self.file, &self.names[node])?),
-            None => None,
+        let (node, node_names) = match self.roles.node {
+            Some(node) => {
+                let (nodes, names) = self.nodes.finish(self.file, &self.names[node])?;
+                (Some(nodes), names)
+            }
+            None => (None, None),
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
         Ok(Dataset {
             table,
             node,
+            node_names,
             class_names,
             feature_names: Some(feature_names),
             image: None,

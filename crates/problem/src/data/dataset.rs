@@ -1,5 +1,6 @@
 //! A table and what its file says about it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{DataError, Feature, Table};
@@ -35,6 +36,8 @@ pub struct Dataset<F: Feature = f64> {
     pub table: Table<F>,
     /// Which node holds each record, where the data says so.
     pub node: Option<Vec<u32>>,
+    /// The names behind nodes 0, 1, …, where nodes have names.
+    pub node_names: Option<Vec<String>>,
     /// The names behind labels 0, 1, …, where labels are names.
     pub class_names: Option<Vec<String>>,
     /// The names of the features, where they have any.
@@ -54,6 +57,7 @@ impl<F: Feature> Dataset<F> {
         Self {
             table: self.table.select(records),
             node: self.node_of(records),
+            node_names: self.node_names.clone(),
             class_names: self.class_names.clone(),
             feature_names: self.feature_names.clone(),
             image: self.image,
@@ -74,11 +78,38 @@ impl<F: Feature> Dataset<F> {
         self.node.as_ref().map(|node| records.iter().map(|r| node[*r as usize]).collect())
     }
 
+    /// The same without the records of nodes that hold fewer than `least`, the others numbered anew in their order; and
+    /// how many nodes and records were left out. Data that does not say who holds what stays as it is.
+    #[must_use]
+    pub fn without_small_nodes(self, least: usize) -> (Self, usize, usize) {
+        let Some(holders) = &self.node else { return (self, 0, 0) };
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        holders.iter().for_each(|node| *counts.entry(*node).or_default() += 1);
+        let kept: Vec<u32> =
+            counts.iter().filter(|(_, count)| **count >= least).map(|(node, _)| *node).collect();
+        if kept.len() == counts.len() {
+            return (self, 0, 0);
+        }
+        let number = |node: &u32| kept.binary_search(node).ok().map(|n| n as u32);
+        let (records, node): (Vec<u32>, Vec<u32>) =
+            (0..).zip(holders).filter_map(|(r, node)| Some((r, number(node)?))).unzip();
+        // Nodes that were numbers keep them as names.
+        let name = |n: &u32| match &self.node_names {
+            Some(names) => names.get(*n as usize).cloned().unwrap_or_default(),
+            None => n.to_string(),
+        };
+        let node_names = Some(kept.iter().map(name).collect());
+        let left_out = (counts.len() - kept.len(), holders.len() - records.len());
+        let selected = self.into_selected(&records);
+        (Self { node: Some(node), node_names, ..selected }, left_out.0, left_out.1)
+    }
+
     /// The same data as numbers.
     pub fn into_numbers(self) -> Dataset {
         Dataset {
             table: self.table.to_numbers(),
             node: self.node,
+            node_names: self.node_names,
             class_names: self.class_names,
             feature_names: self.feature_names,
             image: self.image,
@@ -90,7 +121,8 @@ impl<F: Feature> Dataset<F> {
 /// A table that nobody has named anything in.
 impl<F: Feature> From<Table<F>> for Dataset<F> {
     fn from(table: Table<F>) -> Self {
-        Self { table, node: None, class_names: None, feature_names: None, image: None, labelled: true }
+        let (node, node_names, class_names, feature_names, image) = (None, None, None, None, None);
+        Self { table, node, node_names, class_names, feature_names, image, labelled: true }
     }
 }
 
@@ -141,6 +173,21 @@ impl Loaded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_nodes_are_left_out_and_the_others_numbered_anew() {
+        let table = Table::new(1, vec![0.0, 1.0, 2.0, 3.0, 4.0], vec![0.0; 5]).unwrap();
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let data =
+            Dataset { node: Some(vec![2, 1, 2, 0, 0]), node_names: Some(names), ..Dataset::from(table) };
+        assert_eq!(data.clone().without_small_nodes(1), (data.clone(), 0, 0));
+        let (some, nodes, records) = data.clone().without_small_nodes(2);
+        assert_eq!((nodes, records, some.table.features()), (1, 1, &[0.0, 2.0, 3.0, 4.0][..]));
+        assert_eq!(some.node.as_deref(), Some(&[1, 1, 0, 0][..]));
+        assert_eq!(some.node_names.unwrap(), ["a", "c"]);
+        let (none, nodes, _) = data.without_small_nodes(9);
+        assert_eq!((none.table.len(), nodes), (0, 3));
+    }
 
     #[test]
     fn selections_keep_nodes_names_and_shape() {

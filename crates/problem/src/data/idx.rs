@@ -17,7 +17,7 @@ const UNSIGNED_BYTE: u8 = 0x08;
 /// # Errors
 /// When the files cannot be found or read, or a header is not that of such a file.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset<u8>, DataError> {
-    options.refuse("IDX", &["label", "node", "features"])?;
+    options.refuse("IDX", &["label", "node", "features", "columns"])?;
     let (images, labels) = match path.is_dir() {
         true => pair_in(path, options.prefix.as_deref().unwrap_or("train"))?,
         false => {

@@ -25,7 +25,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 /// # Errors
 /// As [`read`].
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
-    options.refuse("LibSVM", &["label", "node", "features", "prefix"])?;
+    options.refuse("LibSVM", &["label", "node", "features", "prefix", "columns"])?;
     if options.width == Some(0) {
         return Err(DataError::argument("width", 0, "1 or more"));
     }

@@ -127,6 +127,8 @@ pub struct Options {
     pub node: Option<String>,
     /// The columns to learn from, in this order (CSV, Parquet); by default all others, in the file's order.
     pub features: Option<Vec<String>>,
+    /// The names of all columns of a CSV file that has no header.
+    pub columns: Option<Vec<String>>,
     /// Columns of a CSV file whose text may be any category: what is no number becomes the number that
     /// [`category_code`](crate::features::category_code) gives it.
     pub categories: Vec<String>,
@@ -146,6 +148,7 @@ impl Options {
                 "label" => self.label.clone(),
                 "node" => self.node.clone(),
                 "features" => self.features.as_ref().map(|names| error::listed(names)),
+                "columns" => self.columns.as_ref().map(|names| error::listed(names)),
                 "prefix" => self.prefix.clone(),
                 _ => None,
             };

@@ -37,7 +37,7 @@ pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
 /// # Errors
 /// As [`read`].
 pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<Loaded, DataError> {
-    options.refuse("NPZ", &["features", "prefix"])?;
+    options.refuse("NPZ", &["features", "prefix", "columns"])?;
     let mut archive = ZipArchive::new(input).map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
     let mut names = Vec::new();
     for name in archive.file_names() {

@@ -27,14 +27,15 @@ impl Logistic {
     }
 
     /// Adds `count`·∇ρΣx²/(1+x²) = `count`·2ρx/(1+x²)².
-    fn add_regularizer(&self, x: &[f64], count: f64, sum: &mut [f64]) {
+    pub(super) fn add_regularizer(&self, x: &[f64], count: f64, sum: &mut [f64]) {
         for (s, x) in sum.iter_mut().zip(x) {
             let q = 1.0 + x * x;
             *s += count * (2.0 * self.regularization * x / (q * q));
         }
     }
 
-    fn regularizer(&self, x: &[f64]) -> f64 {
+    /// ρ Σ_j x_j²/(1 + x_j²).
+    pub(super) fn regularizer(&self, x: &[f64]) -> f64 {
         self.regularization * x.iter().map(|x| x * x / (1.0 + x * x)).sum::<f64>()
     }
 }
@@ -61,6 +62,12 @@ impl Model for Logistic {
 
     fn correct(&self, x: &[f64], data: &Table, record: usize) -> Option<bool> {
         Some((kernels::margin(data.row(record), x) >= 0.0) == (data.label(record) > 0.0))
+    }
+
+    fn ranked(&self, x: &[f64], data: &Table, records: Records<'_>) -> Option<Vec<(f64, bool)>> {
+        let mut ranked = Vec::with_capacity(records.len());
+        records.each(|r| ranked.push((kernels::margin(data.row(r), x), data.label(r) > 0.0)));
+        Some(ranked)
     }
 
     fn add_gradients(&self, x: &[f64], data: &Table, records: Records<'_>, sum: &mut [f64]) {

@@ -1,11 +1,13 @@
 //! Models: each gives the loss of one record and its gradient. Parameters and records are doubles.
 
 mod blocks;
+mod feature_logistic;
 mod log_cosh;
 mod logistic;
 mod quadratic;
 mod softmax;
 
+pub use feature_logistic::FeatureLogistic;
 pub use log_cosh::LogCosh;
 pub use logistic::Logistic;
 pub use quadratic::Quadratic;

@@ -140,6 +140,19 @@ impl<F: Feature> Model for Softmax<F> {
         Some(right)
     }
 
+    fn ranked(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> Option<Vec<(f64, bool)>> {
+        if self.classes != 2 {
+            return None;
+        }
+        let mut ranked = Vec::with_capacity(records.len());
+        self.look(x, data, records, None, |record, scores| {
+            if let [first, second] = scores {
+                ranked.push((*second - *first, data.label(record) > 0.0));
+            }
+        });
+        Some(ranked)
+    }
+
     fn linear(&self) -> Option<&dyn Linear<Table<F>>> {
         // With a ridge, a gradient has rank one no more.
         (self.regularization == 0.0).then_some(self as &dyn Linear<Table<F>>)

@@ -28,7 +28,7 @@ pub fn parse<R: ChunkReader + 'static>(
     input: R,
     options: &Options,
 ) -> Result<Dataset, DataError> {
-    options.refuse("Parquet", &["prefix"])?;
+    options.refuse("Parquet", &["prefix", "columns"])?;
     catch_unwind(AssertUnwindSafe(|| File::open(file, input)?.dataset(options)))
         .unwrap_or_else(|_| Err(malformed(file, "the decoder gave up on it")))
 }
@@ -94,9 +94,12 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
             })?,
             None => (0..self.records).for_each(|_| labels.push_none()),
         }
-        let node = match roles.node {
-            Some(column) => Some(self.nodes(column, &names[column])?),
-            None => None,
+        let (node, node_names) = match roles.node {
+            Some(column) => {
+                let (nodes, names) = self.nodes(column, &names[column])?;
+                (Some(nodes), names)
+            }
+            None => (None, None),
         };
         let mut features = vec![0.0; len];
         for (at, column) in roles.features.iter().enumerate() {
@@ -117,6 +120,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         Ok(Dataset {
             table,
             node,
+            node_names,
             class_names,
             feature_names: Some(feature_names),
             image: None,
@@ -124,7 +128,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         })
     }
 
-    fn nodes(&self, column: usize, name: &str) -> Result<Vec<u32>, DataError> {
+    fn nodes(&self, column: usize, name: &str) -> Result<(Vec<u32>, Option<Vec<String>>), DataError> {
         let mut nodes = NodeColumn::default();
         self.each(column, |value, cell| match value {
             Value::Text(text) => nodes.push(text.trim(), cell),

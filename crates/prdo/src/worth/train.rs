@@ -1,0 +1,177 @@
+//! The runs behind an answer: everyone together and each alone, with and without privacy, with every seed.
+
+use super::{Organisation, Question, Trained, Worth, WorthError};
+use crate::config::{BoxedModel, Holdings, Recipe, common_class};
+use crate::error::RunError;
+use crate::run::{Guarantee, Plan, Privacy, Run};
+use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_privacy::Sampling;
+use prdo_problem::data::{Feature, Table};
+use rayon::prelude::*;
+
+/// A question about records of one kind.
+pub(super) struct Trainer<'a, F: Feature> {
+    pub(super) question: &'a Question,
+    pub(super) holdings: &'a Holdings<F>,
+    pub(super) model: &'a (dyn Fn() -> Option<BoxedModel<F>> + Sync),
+}
+
+/// One way to train.
+struct Task<'a> {
+    /// Who does, in words.
+    who: String,
+    /// Everyone, or one organisation.
+    nodes: Vec<usize>,
+    mixing: &'a Mixing,
+    recipe: &'a Recipe,
+    /// b₀, b, and how batches are drawn.
+    batch: (usize, usize, Sampling),
+    guarantee: Option<Guarantee>,
+}
+
+/// Accuracy and area under the ROC curve.
+type Score = (f64, Option<f64>);
+
+impl<F: Feature> Trainer<'_, F> {
+    pub(super) fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
+        let alone =
+            single().map_err(|error| WorthError::Run { who: "an organisation alone".into(), error })?;
+        let tasks = self.tasks(&alone)?;
+        let jobs: Vec<(&Task<'_>, u64)> =
+            tasks.iter().flat_map(|task| seeds.iter().map(move |seed| (task, *seed))).collect();
+        let train = |(task, seed): &(&Task<'_>, u64)| {
+            let score =
+                self.once(task, *seed).map_err(|error| WorthError::Run { who: task.who.clone(), error });
+            told(&task.who);
+            score
+        };
+        let scores = jobs.par_iter().map(train).collect::<Result<Vec<Score>, WorthError>>()?;
+        let mut trained = tasks.iter().zip(scores.chunks(seeds.len().max(1))).map(|(task, scores)| Trained {
+            accuracy: scores.iter().map(|(accuracy, _)| *accuracy).collect(),
+            auc: scores.iter().filter_map(|(_, auc)| *auc).collect(),
+            guarantee: task.guarantee,
+            batch: task.batch.1,
+        });
+        // Tasks come in pairs, with privacy and without: first everyone's, then each organisation's.
+        let mut pair = || trained.next().zip(trained.next());
+        let nothing = || WorthError::Run {
+            who: "everyone together".into(),
+            error: RunError::missing("seed", "at least one run is needed"),
+        };
+        let (together, open) = pair().ok_or_else(nothing)?;
+        let mut organisations = Vec::with_capacity(self.holdings.nodes.len());
+        for (node, table) in self.holdings.nodes.iter().enumerate() {
+            let (alone, open) = pair().ok_or_else(nothing)?;
+            organisations.push(Organisation { name: self.name(node), records: table.len(), alone, open });
+        }
+        let held_out = self.holdings.held_out.as_ref();
+        Ok(Worth {
+            together,
+            open,
+            organisations,
+            most_common_class: held_out.and_then(common_class),
+            test_records: held_out.map_or(0, Table::len),
+        })
+    }
+
+    fn name(&self, node: usize) -> String {
+        let named = self.holdings.names.as_ref().and_then(|names| names.get(node)).cloned();
+        named.unwrap_or_else(|| node.to_string())
+    }
+
+    /// Every way to train, with the noise that it needs.
+    fn tasks<'a>(&'a self, alone: &'a Mixing) -> Result<Vec<Task<'a>>, WorthError> {
+        let (outline, open) = (&self.question.outline, &self.question.open);
+        let everyone = (0..self.holdings.nodes.len()).collect();
+        let mut groups = vec![("everyone together".to_string(), everyone, &outline.wiring.mixing)];
+        for node in 0..self.holdings.nodes.len() {
+            groups.push((format!("{} alone", self.name(node)), vec![node], alone));
+        }
+        let mut tasks: Vec<Task<'a>> = Vec::with_capacity(2 * groups.len());
+        for (who, nodes, mixing) in groups {
+            let records = nodes.iter().filter_map(|n| self.holdings.nodes.get(*n)).map(Table::len);
+            let least = records.min().unwrap_or(0);
+            let batch = batch(&outline.recipe, least);
+            let guarantee = self.guarantee(batch, least, &tasks);
+            let guarantee = guarantee.map_err(|error| WorthError::Run { who: who.clone(), error })?;
+            let (private, nodes_too) = (&outline.recipe, nodes.clone());
+            tasks.push(Task { who: who.clone(), nodes, mixing, recipe: private, batch, guarantee });
+            let (who, batch) = (format!("{who}, without privacy"), self::batch(open, least));
+            tasks.push(Task { who, nodes: nodes_too, mixing, recipe: open, batch, guarantee: None });
+        }
+        Ok(tasks)
+    }
+
+    /// The noise of a run on so many records: what another run with the same rates has, or else calibrated to the budget.
+    fn guarantee(
+        &self,
+        (first, size, _): (usize, usize, Sampling),
+        least: usize,
+        known: &[Task<'_>],
+    ) -> Result<Option<Guarantee>, RunError> {
+        let (outline, records) = (&self.question.outline, least.max(1) as f64);
+        let recipe = &outline.recipe;
+        let Some(privacy) = recipe.privacy else { return Ok(None) };
+        let first_batch = recipe.method.card().first_batch;
+        let rate = size as f64 / records;
+        let first_rate = if first_batch { first as f64 / records } else { rate };
+        let mut found = self.question.joint.into_iter().chain(known.iter().filter_map(|task| task.guarantee));
+        if let Some(same) = found.find(|g| g.rate == rate && g.first_rate == first_rate) {
+            return Ok(Some(same));
+        }
+        let (accounting, rounds) = (recipe.accounting, recipe.rounds);
+        let plan = Plan { privacy, accounting, first_batch, batch: (first, size), least, rounds };
+        plan.guarantee(&outline.spent).map(Some)
+    }
+
+    fn once(&self, task: &Task<'_>, seed: u64) -> Result<Score, RunError> {
+        let needed = |what: &'static str| RunError::missing(what, "accuracy is measured");
+        let model = (self.model)().ok_or_else(|| needed("model.kind"))?;
+        let held_out = self.holdings.held_out.clone().ok_or_else(|| needed("data.test"))?;
+        let tables = task.nodes.iter().filter_map(|n| self.holdings.nodes.get(*n).cloned()).collect();
+        let (recipe, outline) = (task.recipe, &self.question.outline);
+        // Organisations that train alone must not have the same noise, only because each is the first of one.
+        let seed = match task.nodes[..] {
+            [node] => seed ^ ((node as u64 + 1) << 32),
+            _ => seed,
+        };
+        let mut run = Run::new(model, tables, task.mixing.clone(), recipe.method, recipe.settings)
+            .rounds(recipe.rounds)
+            .record_every(recipe.rounds)
+            .measure_on(1)
+            .seed(seed)
+            .allow_indefinite(self.question.allow_indefinite)
+            .batch(task.batch.1, task.batch.2)
+            .first_batch(task.batch.0)
+            .start(outline.model.start.clone())
+            .held_out(held_out);
+        if let Some((gradient, difference)) = recipe.clip {
+            run = run.clip(gradient, difference);
+        }
+        if let Some(g) = task.guarantee {
+            let privacy = Privacy::Noise { multiplier: g.noise_multiplier, delta: g.delta };
+            run = run.private(privacy).accounting(g.accounting).after(outline.spent.clone());
+        }
+        let outcome = run.train()?;
+        let accuracy = outcome.last().and_then(|row| row.test_accuracy);
+        Ok((accuracy.ok_or_else(|| needed("model.kind"))?, outcome.test_auc))
+    }
+}
+
+/// The network of one node.
+fn single() -> Result<Mixing, RunError> {
+    Ok(Mixing::new(&Graph::complete(1)?, Weights::Metropolis, false)?)
+}
+
+/// The batch with which records of a node of `least` are drawn as often as those of the smallest node of all.
+fn batch(recipe: &Recipe, least: usize) -> (usize, usize, Sampling) {
+    let (first, size, sampling) = recipe.batch;
+    let share = |b: usize| {
+        let own = b as u128 * least as u128 / recipe.least.max(1) as u128;
+        usize::try_from(own).unwrap_or(least).clamp(1, least.max(1))
+    };
+    match sampling {
+        Sampling::Full => (least, least, sampling),
+        _ => (share(first), share(size), sampling),
+    }
+}
