@@ -307,9 +307,9 @@ pub struct PredictArgs {
     /// The column of labels, if it is another than in training.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// A node's own model instead of the average; nodes are counted from 0.
-    #[arg(long, value_name = "I")]
-    pub node: Option<usize>,
+    /// A node's own model instead of the average: the node's name, or its number, counted from 0.
+    #[arg(long, value_name = "NODE")]
+    pub node: Option<String>,
     /// A CSV file for the predictions; default: stdout.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

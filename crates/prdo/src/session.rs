@@ -90,7 +90,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
     let last = rows.last();
     let guarantee = built.prepared.guarantee;
     let validation = built.validation.as_ref().and_then(|accuracy| accuracy(&training.average()));
-    let lowest_own = built.prepared.node_accuracy().into_iter().reduce(f64::min);
+    let own = built.prepared.node_accuracy();
+    let lowest = own.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
     json!({
         "finished": true,
         "name": document.text("name"),
@@ -114,7 +115,9 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "grad_norm": last.map(|r| r.grad_norm),
         "consensus_error": last.map(|r| r.consensus_error),
         "test_accuracy": last.and_then(|r| r.test_accuracy),
-        "lowest_node_accuracy": lowest_own,
+        "lowest_node_accuracy": lowest.map(|(_, accuracy)| accuracy),
+        "lowest_node": lowest.map(|(node, _)| node),
+        "node_accuracy": own,
         "validation_accuracy": validation,
         "bytes_sent": last.map(|r| r.bytes_sent),
         "gradient_evaluations": last.map(|r| r.gradient_evaluations),
@@ -122,6 +125,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
         "class_names": built.facts.class_names,
         "facts": facts_to_json(&built.facts),
+        "node_names": built.node_names.as_ref().filter(|names| names.len() <= 1000),
         "node_records": Some(&built.prepared.node_records).filter(|records| records.len() <= 1000),
         "records_per_node": records_per_node(&built.prepared.node_records),
         "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),

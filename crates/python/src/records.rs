@@ -17,6 +17,7 @@ pub struct Arrays<'py> {
     x: Bound<'py, PyBytes>,
     y: Bound<'py, PyBytes>,
     node: Option<Bound<'py, PyBytes>>,
+    node_names: Option<Vec<String>>,
     class_names: Option<Vec<String>>,
     feature_names: Option<Vec<String>>,
 }
@@ -34,18 +35,20 @@ impl Arrays<'_> {
         let labels = bytes::f64s(self.y.as_bytes());
         let node = self.node.as_ref().map(|node| bytes::u32s(node.as_bytes()));
         let (class_names, feature_names) = (self.class_names, self.feature_names);
+        let node_names = self.node_names;
         if self.image_bytes {
             let table = Table::new(width, self.x.as_bytes().to_vec(), labels).map_err(refuse)?;
             return Ok(Loaded::Images(Dataset {
-                table,
                 node,
+                node_names,
                 class_names,
                 feature_names,
                 image,
-                labelled: true,
+                ..Dataset::from(table)
             }));
         }
         let table = Table::new(width, bytes::f64s(self.x.as_bytes()), labels).map_err(refuse)?;
-        Ok(Loaded::Numbers(Dataset { table, node, class_names, feature_names, image, labelled: true }))
+        let names = Dataset { node_names, class_names, feature_names, ..Dataset::from(table) };
+        Ok(Loaded::Numbers(Dataset { node, image, ..names }))
     }
 }

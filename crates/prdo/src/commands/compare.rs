@@ -146,7 +146,8 @@ fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
             data = format!("{data}; {note}");
         }
         if network.is_empty() {
-            let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum);
+            let names = built.node_names.as_deref();
+            let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum, names);
             network = figure.theme(Theme::Page).to_svg();
         }
     }

@@ -20,7 +20,7 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
             "{shown} is there already: choose another --out, or add --overwrite"
         )));
     }
-    let predictor = Predictor::open(&args.folder, args.node)?;
+    let predictor = Predictor::open(&args.folder, args.node.as_deref())?;
     let predictions = predictor.predict(&args.data, args.label.as_deref())?;
     let text = table(&predictions);
     match &args.out {

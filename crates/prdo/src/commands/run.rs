@@ -242,7 +242,20 @@ fn announce(built: &Built) {
         let least = facts.least_records;
         tell(&format!("smallest node: {least} records, each drawn with probability {:.3} a round", g.rate));
     }
+    if let Some(names) = &built.node_names {
+        tell(&holders(names, &built.prepared.node_records));
+    }
     tell("seeded simulation: not private against anyone who knows the seed");
+}
+
+/// The nodes by name, each with its records.
+fn holders(names: &[String], records: &[usize]) -> String {
+    /// More are counted.
+    const MOST: usize = 20;
+    let each = names.iter().zip(records).take(MOST).map(|(name, count)| format!("{name} {count}"));
+    let more = names.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(", and {more} more nodes") } else { String::new() };
+    format!("records to train on: {}{more}", each.collect::<Vec<_>>().join(", "))
 }
 
 /// Writes the model, the summary and the report.
@@ -281,10 +294,13 @@ fn print_summary(summary: &Json, folder: &Path) {
     }
     if let Some(accuracy) = number("test_accuracy") {
         let own = number("lowest_node_accuracy").unwrap_or(accuracy);
+        let lowest = summary["lowest_node"].as_u64().and_then(|node| usize::try_from(node).ok());
+        let name = lowest.and_then(|node| summary["node_names"].get(node)?.as_str());
         say(&format!(
-            "test accuracy {:.2} % (average model); worst node's own {:.2} %",
+            "test accuracy {:.2} % (average model); worst node's own {:.2} %{}",
             100.0 * accuracy,
-            100.0 * own
+            100.0 * own,
+            name.map_or(String::new(), |name| format!(" ({name})"))
         ));
     }
     match (number("epsilon_spent"), number("delta")) {

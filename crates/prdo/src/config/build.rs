@@ -44,6 +44,8 @@ pub struct Built {
     pub test_records: usize,
     /// What is public about the records: their shape and what things are called.
     pub facts: Facts,
+    /// What the nodes are called, where the data names them.
+    pub node_names: Option<Vec<String>>,
     /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
     /// The accuracy on the records set aside for tuning.
@@ -255,7 +257,7 @@ fn finish<F: Feature>(
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
     let fingerprint = fingerprint(document, &holdings, &wiring);
-    let Holdings { nodes, held_out, validation, title, facts, warnings: thoughts } = holdings;
+    let Holdings { nodes, held_out, validation, node_names, title, facts, warnings: thoughts } = holdings;
     let statement = statement(document)?;
     let least = nodes.iter().map(Table::len).min().unwrap_or(0);
     let test_records = held_out.as_ref().map_or(0, Table::len);
@@ -304,6 +306,7 @@ fn finish<F: Feature>(
         model: kind.to_owned(),
         test_records,
         facts,
+        node_names,
         class_counts,
         validation,
         warnings,

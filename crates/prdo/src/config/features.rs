@@ -277,6 +277,7 @@ fn with_table<F: prdo_problem::data::Feature>(
     Dataset {
         table,
         node: data.node,
+        node_names: data.node_names,
         class_names: data.class_names,
         feature_names: data.feature_names,
         image: data.image,

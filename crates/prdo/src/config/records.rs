@@ -19,6 +19,8 @@ pub struct Holdings<F: Feature = f64> {
     pub held_out: Option<Table<F>>,
     /// Records set aside for tuning.
     pub validation: Option<Table<F>>,
+    /// What the nodes are called, where the data names them.
+    pub node_names: Option<Vec<String>>,
     /// What is public about the records: features (without an intercept), classes (2 for ±1), names, shape.
     pub facts: Facts,
     /// What should be thought about.
@@ -152,7 +154,7 @@ fn redistribute(document: &Document, holdings: Holdings) -> Result<Holdings, Con
     let at = |e: DataError| data_error(document, &e);
     let nodes = holdings.nodes.len();
     let dataset = Dataset::from(Table::concat(&holdings.nodes).map_err(at)?);
-    let (partition, how) = partition(document, &dataset, nodes)?;
+    let Dealt { partition, how, .. } = partition(document, &dataset, nodes)?;
     let title = format!("{}, {how} the nodes", holdings.title);
     Ok(Holdings { nodes: partition.into_tables(dataset.table), title, ..holdings })
 }
@@ -265,6 +267,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 .map(|n| data::generate::logistic_held_out(n, d, heterogeneity, nodes, seed))
                 .transpose()?,
             validation: None,
+            node_names: None,
             warnings: Vec::new(),
             facts: law_facts(document, source),
             title: title(&format!("generated logistic data, {d} features, heterogeneity {heterogeneity}")),
@@ -278,6 +281,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                     .map(|n| data::generate::blobs_held_out(n, d, classes, spread, seed))
                     .transpose()?,
                 validation: None,
+                node_names: None,
                 warnings: Vec::new(),
                 facts: law_facts(document, source),
                 title: title(&format!("generated blobs of spread {spread}, {classes} classes, {d} features")),
@@ -287,6 +291,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
             nodes: data::generate::quadratic(nodes, records, d, heterogeneity, seed)?,
             held_out: None,
             validation: None,
+            node_names: None,
             warnings: Vec::new(),
             facts: law_facts(document, source),
             title: title(&format!("generated quadratic targets in {d} dimensions")),
@@ -297,6 +302,7 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 nodes: data::generate::coefficients(nodes, records, bound, seed)?,
                 held_out: None,
                 validation: None,
+                node_names: None,
                 warnings: Vec::new(),
                 facts: law_facts(document, source),
                 title: title(&format!("generated coefficients within ±{bound}")),
@@ -397,7 +403,7 @@ fn from_loaded<F: Feature>(
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
     let mut warnings = Vec::new();
-    let (partition, how) = partition(document, &dataset, nodes)?;
+    let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes)?;
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
@@ -409,7 +415,7 @@ fn from_loaded<F: Feature>(
     // Reports are passed on: they name the file, not where it lies on this machine.
     let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
     let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
-    Ok(Holdings { nodes: tables, held_out, validation, facts, warnings, title })
+    Ok(Holdings { nodes: tables, held_out, validation, node_names, facts, warnings, title })
 }
 
 /// How a model reads labels.
@@ -580,11 +586,20 @@ fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F
     Ok((dataset, validation, test))
 }
 
+/// Records dealt out.
+struct Dealt {
+    partition: Partition,
+    /// In words.
+    how: String,
+    /// What the nodes are called, where the data says who holds what.
+    names: Option<Vec<String>>,
+}
+
 fn partition<F: Feature>(
     document: &Document,
     dataset: &Dataset<F>,
     nodes: usize,
-) -> Result<(Partition, String), ConfigError> {
+) -> Result<Dealt, ConfigError> {
     let seed = document.integer("partition.seed").unwrap_or(1);
     let default = if dataset.node.is_some() { "column" } else { "iid" };
     let kind = document.text("partition.kind").unwrap_or_else(|| default.into());
@@ -617,5 +632,6 @@ fn partition<F: Feature>(
             "every node needs a record to train on; the held-out records (data.test) may have taken its last ones",
         ),
     })?;
-    Ok((partition, how))
+    let names = dataset.node_names.clone().filter(|names| kind == "column" && names.len() == nodes);
+    Ok(Dealt { partition, how, names })
 }

@@ -53,6 +53,7 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
             .as_ref()
             .and_then(|plan| plan.make(document).ok())
             .map(|map| map.hash()),
+        node_names: None,
     };
     let wiring = &planned.wiring;
     let graph = wiring.kind.map_or("from a file".to_string(), |kind| kind.to_string());
@@ -66,7 +67,8 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
 /// Whether a key may stand in an agreement's settings.
 pub fn is_agreed(path: &str) -> bool {
     let section = path.split('.').next().unwrap_or("");
-    let whole = ["rounds", "method", "batch", "clip", "resolved"].contains(&section);
+    let whole = ["rounds", "method", "batch", "clip", "resolved"].contains(&section)
+        && path != "resolved.node_names";
     let model = section == "model" && path != "model.file";
     let features = section == "features" && path != "features.cache";
     let single = [
@@ -107,7 +109,11 @@ struct Known<'a> {
     least_records: usize,
     parameters: usize,
     features: Option<String>,
+    node_names: Option<&'a [String]>,
 }
+
+/// The names of more nodes than this are not written down.
+const MOST_NAMES: usize = 1000;
 
 impl<'a> Known<'a> {
     fn of(built: &'a Built) -> Self {
@@ -123,6 +129,7 @@ impl<'a> Known<'a> {
             least_records: facts.least_records,
             parameters: facts.parameters,
             features: built.features.as_ref().map(|features| features.hash.clone()),
+            node_names: built.node_names.as_deref().filter(|names| names.len() <= MOST_NAMES),
         }
     }
 }
@@ -233,6 +240,7 @@ fn shared_value(path: &'static str, document: &Document, known: &Known<'_>) -> O
         "resolved.parameters" => number(known.parameters),
         "resolved.features" => known.features.as_deref().and_then(text),
         "resolved.budget" => None,
+        "resolved.node_names" => known.node_names.map(|names| Value::Texts(names.to_vec())),
         _ => document.get(path),
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
     }
     page.heading("Network and data");
     add_network(&mut page, &found);
-    records::add(&mut page, &found.summary);
+    records::add(&mut page, &found.summary, &found.node_names());
     page.heading("Privacy");
     add_privacy(&mut page, &found, method);
     let features = &found.summary["features"];
@@ -272,7 +272,10 @@ fn add_network(page: &mut Page, found: &Found) {
         let spectrum = wiring.mixing.check(true).map_err(|e| e.to_string())?;
         Ok((wiring, spectrum))
     }) {
-        Ok((wiring, spectrum)) => page.figure(network_figure(&wiring, &spectrum)),
+        Ok((wiring, spectrum)) => {
+            let names = found.node_names();
+            page.figure(network_figure(&wiring, &spectrum, Some(&names)));
+        }
         Err(error) => page.note(&format!("The network cannot be drawn: {error}"), true),
     }
 }

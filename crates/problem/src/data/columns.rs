@@ -221,9 +221,10 @@ impl NodeColumn {
         Ok(())
     }
 
-    pub(super) fn finish(self, file: &str, column: &str) -> Result<Vec<u32>, DataError> {
+    pub(super) fn finish(self, file: &str, column: &str) -> Result<Nodes, DataError> {
         if !self.names.known.keys().all(|name| is_integer(name)) {
-            return Ok(self.names.ranked(|rank, _| rank as u32));
+            let holders = self.names.ranked(|rank, _| rank as u32);
+            return Ok(Nodes { holders, names: Some(self.names.known.into_keys().collect()) });
         }
         for (name, (_, place)) in &self.names.known {
             if name.parse::<u32>().is_err() {
@@ -231,7 +232,20 @@ impl NodeColumn {
                 return Err(cell.refuse(quoted(name), "node numbers 0 to 4294967295, or names"));
             }
         }
-        Ok(self.names.ranked(|_, name| name.parse().unwrap_or(0)))
+        Ok(Nodes { holders: self.names.ranked(|_, name| name.parse().unwrap_or(0)), names: None })
+    }
+}
+
+/// Who holds each record, and the nodes' names where they have any.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Nodes {
+    holders: Vec<u32>,
+    names: Option<Vec<String>>,
+}
+
+impl From<Nodes> for (Option<Vec<u32>>, Option<Vec<String>>) {
+    fn from(nodes: Nodes) -> Self {
+        (Some(nodes.holders), nodes.names)
     }
 }
 
@@ -277,8 +291,14 @@ mod tests {
         let nodes = |list: &[&str]| {
             let mut column = NodeColumn::default();
             list.iter().for_each(|text| column.push(text, cell).unwrap());
-            column.finish("f", "c").map_err(|e| e.to_string())
+            column.finish("f", "c").map(|nodes| nodes.holders).map_err(|e| e.to_string())
         };
+        let mut named = NodeColumn::default();
+        ["zurich", "bern"].iter().for_each(|text| named.push(text, cell).unwrap());
+        assert_eq!(named.finish("f", "c").unwrap().names, Some(names(&["bern", "zurich"])));
+        let mut numbered = NodeColumn::default();
+        numbered.push("3", cell).unwrap();
+        assert_eq!(numbered.finish("f", "c").unwrap().names, None);
         assert_eq!(nodes(&["zurich", "bern", "zurich"]), Ok(vec![1, 0, 1]));
         assert_eq!(nodes(&["10", "2", "0"]), Ok(vec![10, 2, 0]));
         assert_eq!(nodes(&["07", "7"]), Ok(vec![0, 1]));

@@ -104,15 +104,16 @@ impl<'a> Records<'a> {
             return Err(DataError::NoRecords { file: self.file.to_owned() });
         }
         let (labels, class_names) = self.labels.finish();
-        let node = match self.roles.node {
-            Some(node) => Some(self.nodes.finish(self.file, &self.names[node])?),
-            None => None,
+        let (node, node_names) = match self.roles.node {
+            Some(node) => self.nodes.finish(self.file, &self.names[node])?.into(),
+            None => (None, None),
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
         Ok(Dataset {
             table,
             node,
+            node_names,
             class_names,
             feature_names: Some(feature_names),
             image: None,

@@ -35,6 +35,8 @@ pub struct Dataset<F: Feature = f64> {
     pub table: Table<F>,
     /// Which node holds each record, where the data says so.
     pub node: Option<Vec<u32>>,
+    /// The names behind nodes 0, 1, …, where nodes have names.
+    pub node_names: Option<Vec<String>>,
     /// The names behind labels 0, 1, …, where labels are names.
     pub class_names: Option<Vec<String>>,
     /// The names of the features, where they have any.
@@ -54,6 +56,7 @@ impl<F: Feature> Dataset<F> {
         Self {
             table: self.table.select(records),
             node: self.node_of(records),
+            node_names: self.node_names.clone(),
             class_names: self.class_names.clone(),
             feature_names: self.feature_names.clone(),
             image: self.image,
@@ -79,6 +82,7 @@ impl<F: Feature> Dataset<F> {
         Dataset {
             table: self.table.to_numbers(),
             node: self.node,
+            node_names: self.node_names,
             class_names: self.class_names,
             feature_names: self.feature_names,
             image: self.image,
@@ -90,7 +94,15 @@ impl<F: Feature> Dataset<F> {
 /// A table that nobody has named anything in.
 impl<F: Feature> From<Table<F>> for Dataset<F> {
     fn from(table: Table<F>) -> Self {
-        Self { table, node: None, class_names: None, feature_names: None, image: None, labelled: true }
+        Self {
+            table,
+            node: None,
+            node_names: None,
+            class_names: None,
+            feature_names: None,
+            image: None,
+            labelled: true,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub fn digits() -> Dataset {
     Dataset {
         table: Table::trusted(PIXELS, features, labels),
         node: None,
+        node_names: None,
         class_names: Some((0..10).map(|digit| digit.to_string()).collect()),
         feature_names: Some((0..PIXELS).map(|p| format!("pixel_{}_{}", p / 8, p % 8)).collect()),
         image: Some(ImageShape { channels: 1, height: 8, width: 8 }),

@@ -9,7 +9,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use crate::data::columns::{Cell, LabelColumn, NodeColumn, Roles};
+use crate::data::columns::{Cell, LabelColumn, NodeColumn, Nodes, Roles};
 use crate::data::error::quoted;
 use crate::data::{DataError, Dataset, Options, Place, Table, dense_len};
 
@@ -94,9 +94,9 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
             })?,
             None => (0..self.records).for_each(|_| labels.push_none()),
         }
-        let node = match roles.node {
-            Some(column) => Some(self.nodes(column, &names[column])?),
-            None => None,
+        let (node, node_names) = match roles.node {
+            Some(column) => self.nodes(column, &names[column])?.into(),
+            None => (None, None),
         };
         let mut features = vec![0.0; len];
         for (at, column) in roles.features.iter().enumerate() {
@@ -117,6 +117,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         Ok(Dataset {
             table,
             node,
+            node_names,
             class_names,
             feature_names: Some(feature_names),
             image: None,
@@ -124,7 +125,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         })
     }
 
-    fn nodes(&self, column: usize, name: &str) -> Result<Vec<u32>, DataError> {
+    fn nodes(&self, column: usize, name: &str) -> Result<Nodes, DataError> {
         let mut nodes = NodeColumn::default();
         self.each(column, |value, cell| match value {
             Value::Text(text) => nodes.push(text.trim(), cell),

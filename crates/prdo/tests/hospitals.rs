@@ -1,0 +1,55 @@
+//! What an organisation meets that brings a table of its own: names, dirty labels, text columns, other tools' CSV.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Desk, refused};
+
+const HOSPITALS: [&str; 3] = ["Lakeside", "North", "St Mary"];
+
+/// Records of three hospitals, whose outcome the two measurements tell.
+fn patients() -> String {
+    let mut text = "hospital,age,pressure,outcome\n".to_string();
+    for r in 0..240 {
+        let (age, pressure) = (f64::from(r * 7 % 41) / 20.0 - 1.0, f64::from(r * 11 % 37) / 18.0 - 1.0);
+        let outcome = if age + pressure > 0.0 { "yes" } else { "no" };
+        text += &format!("{},{age},{pressure},{outcome}\n", HOSPITALS[r as usize % 3]);
+    }
+    text
+}
+
+const RUN: &str = "rounds = 20\n[graph]\nkind = \"complete\"\n[data]\nsource = \"file\"\npath = \"patients.csv\"\n\
+    label = \"outcome\"\nnode = \"hospital\"\n[method]\nname = \"ed\"\nstep_size = 1.0\n";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("patients.csv", patients());
+    desk.write("run.toml", RUN);
+    desk
+}
+
+#[test]
+fn hospitals_are_called_by_their_names() {
+    let desk = desk();
+    let answer = desk.prdo("run run.toml --out out").done();
+    assert!(answer.stderr.contains("records to train on: Lakeside "), "{}", answer.stderr);
+    assert!(HOSPITALS.iter().any(|name| answer.stdout.contains(&format!("({name})"))), "{}", answer.stdout);
+    let resolved = desk.read("out/run.toml");
+    assert!(resolved.contains("node_names = [\"Lakeside\", \"North\", \"St Mary\"]"), "{resolved}");
+    let summary: serde_json::Value = serde_json::from_str(&desk.read("out/summary.json")).unwrap();
+    assert_eq!(summary["node_names"], serde_json::json!(HOSPITALS));
+    let html = desk.read("out/report.html");
+    // In the network's picture, in the class table and in the table of nodes.
+    assert!(html.matches("St Mary").count() >= 3 && html.contains("<td>Lakeside</td>"), "{html}");
+    // They stay what they are when the run is repeated from its own file.
+    desk.prdo("run out/run.toml --out again").done();
+    assert_eq!(desk.read("again/run.toml"), resolved);
+
+    desk.write("new.csv", "age,pressure\n0.9,0.8\n-0.9,-0.8\n");
+    let by_name = desk.prdo("predict out new.csv --node North").done();
+    assert_eq!(by_name.stdout, desk.prdo("predict out new.csv --node 1").done().stdout);
+    refused(&desk, "predict out new.csv --node South", &["node South", "from 0 to 2", "\"St Mary\""]);
+    // Dealt out anew, nobody's name is on a node.
+    desk.prdo("run run.toml --out iid --set partition.kind=iid --set graph.nodes=3").done();
+    assert!(!desk.read("iid/run.toml").contains("node_names"));
+}
