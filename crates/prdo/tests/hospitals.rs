@@ -53,3 +53,43 @@ fn hospitals_are_called_by_their_names() {
     desk.prdo("run run.toml --out iid --set partition.kind=iid --set graph.nodes=3").done();
     assert!(!desk.read("iid/run.toml").contains("node_names"));
 }
+
+#[test]
+fn labels_that_are_slips_do_not_become_classes() {
+    let desk = desk();
+    let with = |line: &str| drop(desk.write("patients.csv", patients() + line));
+    with("North,0.5,0.5,NA\n");
+    refused(
+        &desk,
+        "run run.toml --out out",
+        &["patients.csv, line 242, column \"outcome\"", "\"NA\"", "missing value", "\"no\" (", "classes = 3", "^^^"],
+    );
+    with("North,0.5,0.5,\n");
+    refused(&desk, "run run.toml --out out", &["line 242, column \"outcome\"", "nothing"]);
+    with("North,0.5,0.5,No\n");
+    refused(&desk, "run run.toml --out out", &["line 242", "\"No\" differs from \"no\" only in case"]);
+    refused(&desk, "run run.toml --out out --set data.classes=2", &["classes = 2", "\"No\" (1 records)"]);
+    // Blanks around a label never count.
+    with("North,0.5,0.5, yes \n");
+    desk.prdo("run run.toml --out blanks").done();
+    // A rare class is allowed, and named; who means it, says so.
+    with("North,0.5,0.5,maybe\n");
+    let rare = desk.prdo("run run.toml --out rare").done();
+    assert!(rare.stderr.contains("warning: class \"maybe\" has 1 of 241 records"), "{}", rare.stderr);
+    let meant = desk.prdo("run run.toml --out meant --set data.classes=3").done();
+    assert!(!meant.stderr.contains("\"maybe\" has 1"), "{}", meant.stderr);
+    // New records may have no outcome yet.
+    desk.write("new.csv", "age,pressure,outcome\n0.9,0.8,NA\n-0.9,-0.8,no\n");
+    desk.prdo("predict blanks new.csv").done();
+}
+
+#[test]
+fn a_test_file_has_the_classes_of_the_records_by_name() {
+    let desk = desk();
+    // Only the second class: numbered on its own it would be the first. Columns in another order, one of them new.
+    desk.write("test.csv", "ward,pressure,age,outcome\nx,0.9,-0.1,yes\ny,0.9,-0.2,yes\n");
+    desk.write("with.toml", RUN.replace("label =", "test_path = \"test.csv\"\nlabel ="));
+    assert_eq!(desk.prdo("run with.toml --out out --json").json()["test_accuracy"], 1.0);
+    desk.write("test.csv", "age,pressure,outcome\n0.9,0.9,yes\n0.8,0.7,perhaps\n");
+    refused(&desk, "run with.toml --out no", &["data.test_path", "\"perhaps\"", "\"no\", \"yes\"", "^^^"]);
+}

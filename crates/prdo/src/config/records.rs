@@ -7,7 +7,7 @@ use super::model::OWN;
 use super::place::ConfigError;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{
-    self, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
+    self, ClassNames, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
 };
 use std::path::{Path, PathBuf};
 
@@ -211,9 +211,17 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
                 () => "data.path",
             }
         }
+        DataError::DoubtfulLabel { .. } if document.has("data.label") => "data.label",
         _ if document.has("data.path") => "data.path",
         _ => "data.source",
     };
+    if let DataError::DoubtfulLabel { count, .. } = error {
+        let help = format!(
+            "every different label becomes a class: mend the file, or leave these records out; if all of these are \
+             classes, write classes = {count} under [data]"
+        );
+        return document.error(field, format!("data: {error}")).help(help);
+    }
     let message = format!("data: {error}");
     let not_numeric = message.contains("finite numbers") && message.contains("column");
     let error = document.error(field, message);
@@ -313,9 +321,10 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
 
 /// Which part of data that comes in a training and a test part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Part<'a> {
     Training,
-    Test,
+    /// Its features are these, where they have names.
+    Test(Option<&'a [String]>),
 }
 
 fn read_file(document: &Document) -> Result<Loaded, ConfigError> {
@@ -336,23 +345,34 @@ fn format(document: &Document, path: &Path, field: &'static str) -> Result<Forma
     })
 }
 
-fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Result<Loaded, ConfigError> {
+fn read(document: &Document, path: &Path, field: &'static str, part: Part<'_>) -> Result<Loaded, ConfigError> {
     let kind = format(document, path, field)?;
     let prefix = match (part, kind) {
         (Part::Training, Format::Idx | Format::Cifar10) => Some("train"),
-        (Part::Test, Format::Idx) => Some("t10k"),
-        (Part::Test, Format::Cifar10) => Some("test"),
+        (Part::Test(_), Format::Idx) => Some("t10k"),
+        (Part::Test(_), Format::Cifar10) => Some("test"),
+        _ => None,
+    };
+    // Held-out columns go by their names, in whatever order, and nobody need hold these records.
+    let named = match part {
+        Part::Test(Some(names)) if matches!(kind, Format::Csv | Format::Parquet) => Some(names.to_vec()),
         _ => None,
     };
     let options = Options {
         format: Some(kind),
         label: document.text("data.label"),
-        node: document.text("data.node"),
-        features: document.texts("data.features"),
+        node: document.text("data.node").filter(|_| named.is_none()),
+        features: named.or_else(|| document.texts("data.features")),
         categories: document.texts("features.categories").unwrap_or_default(),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
         unlabelled: false,
+        // Held-out records need not be of every class; theirs are held against those of the others.
+        class_names: match (part, document.integer("data.classes")) {
+            (Part::Test(_), _) => ClassNames::Any,
+            (Part::Training, Some(classes)) => ClassNames::Number(classes as usize),
+            (Part::Training, None) => ClassNames::Plausible,
+        },
     };
     data::load(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
         e.place = e.place.or_else(|| document.place(field).cloned());
@@ -381,12 +401,13 @@ fn from_loaded<F: Feature>(
     let intercept = intercept(document, binary);
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
+    let mut warnings: Vec<String> = rare_class(document, &dataset, table.labels(), classes).into_iter().collect();
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
 
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
-        let test = read_test(document, &path, width, convert)?;
+        let test = read_test(document, &path, &facts, convert)?;
         let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(test) = document.given().and_then(|given| given.test.clone()) {
@@ -398,11 +419,10 @@ fn from_loaded<F: Feature>(
         let test = convert(test, "the test data").map_err(|e| refused(document, "data.source", e))?.table;
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
-        let test = read(document, &path, "data.path", Part::Test)?;
+        let test = read(document, &path, "data.path", Part::Test(None))?;
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
-    let mut warnings = Vec::new();
     let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes)?;
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
@@ -500,6 +520,41 @@ fn given_classes<F: Feature>(
     Ok(document.integer("data.classes").map(|k| k as usize).or(names.map(Vec::len)))
 }
 
+/// A warning if one class has hardly any records, which is what slips in labels look like; `data.classes` says that the
+/// classes are meant.
+fn rare_class<F: Feature>(
+    document: &Document,
+    dataset: &Dataset<F>,
+    labels: &[f64],
+    classes: Option<usize>,
+) -> Option<String> {
+    /// With more classes few records a class are usual, and nobody reads the list.
+    const MOST: usize = 100;
+    let classes = classes.filter(|k| *k <= MOST && !document.has("data.classes"))?;
+    let mut counts = vec![0_usize; classes];
+    for label in labels {
+        // Of two classes the labels may be −1 and 1.
+        let class = if classes == 2 { usize::from(*label > 0.0) } else { *label as usize };
+        counts.get_mut(class).into_iter().for_each(|count| *count += 1);
+    }
+    let name = |k: usize| match dataset.class_names.as_ref().and_then(|names| names.get(k)) {
+        Some(name) => format!("{name:?}"),
+        None => k.to_string(),
+    };
+    let few = (0.01_f64).min(0.1 / classes as f64) * labels.len() as f64;
+    let (rarest, count) = counts.iter().enumerate().min_by_key(|(_, count)| **count)?;
+    let listed: Vec<String> = counts.iter().enumerate().map(|(k, n)| format!("{} {n}", name(k))).collect();
+    ((*count as f64) < few).then(|| {
+        format!(
+            "class {} has {count} of {} records: is it a slip in the labels? The classes and their records: {} \
+             (classes = {classes} under [data] says that they are meant)",
+            name(rarest),
+            labels.len(),
+            listed.join(", ")
+        )
+    })
+}
+
 /// Labels as the model reads them, and how many classes there are.
 fn relabel<F: Feature>(
     table: Table<F>,
@@ -521,18 +576,33 @@ fn brings_test(document: &Document) -> Option<PathBuf> {
 fn read_test<F: Feature>(
     document: &Document,
     path: &Path,
-    width: usize,
+    facts: &Facts,
     convert: Convert<'_, F>,
 ) -> Result<Table<F>, ConfigError> {
-    let loaded = read(document, path, "data.test_path", Part::Test)?;
-    let found = loaded.width();
+    let loaded = read(document, path, "data.test_path", Part::Test(facts.feature_names.as_deref()))?;
+    let (found, width) = (loaded.width(), facts.features as usize);
     if found != width {
         let message =
             format!("data.test_path {} has {found} features, data.path has {width}", path.display());
         return Err(document.error("data.test_path", message));
     }
     let name = path.display().to_string();
-    Ok(convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?.table)
+    let test = convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?;
+    let (Some(own), Some(classes)) = (&test.class_names, &facts.class_names) else { return Ok(test.table) };
+    // A file numbers its own classes, and need not have all of them: the names say which is which.
+    let number = |own: &String| {
+        classes.iter().position(|class| class == own).ok_or_else(|| {
+            let known = classes.iter().take(20).map(|class| format!("{class:?}")).collect::<Vec<_>>();
+            let message = format!(
+                "data.test_path {name} has the label {own:?}, which is no class of data.path: {}",
+                known.join(", ")
+            );
+            document.error("data.test_path", message)
+        })
+    };
+    let numbers = own.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    data::renumbered_labels(test.table, &numbers)
+        .map_err(|e| document.error("data.test_path", format!("data: {e}")))
 }
 
 /// An error of records that were to be converted, at the key it is about.

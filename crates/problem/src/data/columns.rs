@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{listed, quoted};
-use super::{DataError, Options, Place};
+use super::{ClassNames, DataError, Options, Place};
 
 /// Which column is what, by position.
 #[derive(Debug, PartialEq, Eq)]
@@ -118,6 +118,13 @@ impl Cell<'_> {
     }
 }
 
+/// Whether a text usually stands for a value that is not there.
+pub(super) fn is_missing(text: &str) -> bool {
+    const WORDS: [&str; 14] =
+        ["", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "nil", "none", "missing", "?", "-", "--"];
+    WORDS.contains(&text.trim().to_lowercase().as_str())
+}
+
 fn shown(text: &str) -> String {
     if text.is_empty() { "nothing".to_owned() } else { quoted(text) }
 }
@@ -141,6 +148,59 @@ impl Names {
             }
         };
         self.codes.push(code);
+    }
+
+    /// How often each name occurs, by its code.
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.known.len()];
+        self.codes.iter().for_each(|code| counts[*code as usize] += 1);
+        counts
+    }
+
+    /// Refuses names that are not `allowed`.
+    fn check(&self, file: &str, column: &str, allowed: ClassNames) -> Result<(), DataError> {
+        const MOST: usize = 20;
+        let (counts, count) = (self.counts(), self.known.len());
+        let classes = || {
+            let one = |(name, (code, _)): (&String, &(u32, Option<Place>))| {
+                format!("{} ({} records)", quoted(name), counts[*code as usize])
+            };
+            let mut list: Vec<String> = self.known.iter().take(MOST).map(one).collect();
+            if count > MOST {
+                list.push(format!("and {} more", count - MOST));
+            }
+            list.join(", ")
+        };
+        let doubt = match allowed {
+            ClassNames::Any => return Ok(()),
+            ClassNames::Number(number) if number == count => return Ok(()),
+            ClassNames::Number(number) => {
+                let allowed = format!("{count}: the labels of {file} are {}", classes());
+                return Err(DataError::argument("classes", number, allowed));
+            }
+            ClassNames::Plausible => self.doubtful(&counts),
+        };
+        let Some((name, why)) = doubt else { return Ok(()) };
+        let place = self.known.get(name).and_then(|(_, place)| *place).unwrap_or(Place::Record(0));
+        let (file, column, value) = (file.to_owned(), column.to_owned(), quoted(name));
+        Err(DataError::DoubtfulLabel { file, place, column, value, why, classes: classes(), count })
+    }
+
+    /// The first name that is likely a slip, and why: of two that are alike the rarer one.
+    fn doubtful(&self, counts: &[usize]) -> Option<(&str, String)> {
+        if let Some(name) = self.known.keys().find(|name| is_missing(name)) {
+            return Some((name, "usually stands for a missing value".to_owned()));
+        }
+        let mut alike: BTreeMap<String, (&str, usize)> = BTreeMap::new();
+        for (name, (code, _)) in &self.known {
+            let plain: String = name.to_lowercase().split_whitespace().collect();
+            let this = (name.as_str(), counts[*code as usize]);
+            if let Some(other) = alike.insert(plain, this) {
+                let (rare, common) = if this.1 <= other.1 { (this.0, other.0) } else { (other.0, this.0) };
+                return Some((rare, format!("differs from {} only in case or blanks", quoted(common))));
+            }
+        }
+        None
     }
 
     /// For each entry what `value` says of its name's rank in sorted order.
@@ -177,7 +237,13 @@ impl LabelColumn {
     }
 
     pub(super) fn push_number(&mut self, number: f64, cell: Cell<'_>) -> Result<(), DataError> {
-        if !self.names.codes.is_empty() {
+        let (names, known) = (&self.names.codes, &self.names.known);
+        // Where all names so far stand for nothing, it is they that are wrong.
+        if let Some((name, (_, place))) = known.iter().next().filter(|_| known.keys().all(|n| is_missing(n))) {
+            let cell = Cell { place: place.unwrap_or(cell.place), ..cell };
+            return Err(cell.refuse(quoted(name), "finite numbers, as in other records"));
+        }
+        if !names.is_empty() {
             return Err(
                 cell.refuse(number.to_string(), "class names that are not numbers, as in the records before")
             );
@@ -191,13 +257,19 @@ impl LabelColumn {
         self.numbers.push(0.0);
     }
 
-    /// The labels, and the class names where labels are names.
-    pub(super) fn finish(self) -> (Vec<f64>, Option<Vec<String>>) {
+    /// The labels, and the class names where labels are names, if these are `allowed`.
+    pub(super) fn finish(
+        self,
+        file: &str,
+        column: &str,
+        allowed: ClassNames,
+    ) -> Result<(Vec<f64>, Option<Vec<String>>), DataError> {
         if self.names.codes.is_empty() {
-            return (self.numbers, None);
+            return Ok((self.numbers, None));
         }
+        self.names.check(file, column, allowed)?;
         let labels = self.names.ranked(|rank, _| rank as f64);
-        (labels, Some(self.names.known.into_keys().collect()))
+        Ok((labels, Some(self.names.known.into_keys().collect())))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -307,6 +379,37 @@ mod tests {
         assert!(nodes(&["4294967296"]).is_err());
         let mut labels = LabelColumn::default();
         ["dog", "cat", "dog"].iter().for_each(|text| labels.push_text(text, cell).unwrap());
-        assert_eq!(labels.finish(), (vec![1.0, 0.0, 1.0], Some(names(&["cat", "dog"]))));
+        let found = labels.finish("f", "c", ClassNames::Plausible).unwrap();
+        assert_eq!(found, (vec![1.0, 0.0, 1.0], Some(names(&["cat", "dog"]))));
+    }
+
+    #[test]
+    fn labels_that_are_slips_are_refused_unless_they_are_meant() {
+        let read = |list: &[&str], allowed| {
+            let mut labels = LabelColumn::default();
+            for (k, text) in list.iter().enumerate() {
+                let cell = Cell { file: "f", place: Place::Line(k as u64 + 2), column: "c" };
+                labels.push_text(text, cell).map_err(|e| e.to_string())?;
+            }
+            let found = labels.finish("f", "c", allowed).map_err(|e| e.to_string())?;
+            Ok::<_, String>(found.1.map_or(0, |names| names.len()))
+        };
+        let error = |list: &[&str], allowed| read(list, allowed).unwrap_err();
+        let missing = error(&["yes", "no", "NA", "no"], ClassNames::Plausible);
+        assert_eq!(
+            missing,
+            "f, line 4, column \"c\": the label \"NA\" usually stands for a missing value; the labels are \
+             \"NA\" (1 records), \"no\" (2 records), \"yes\" (1 records)"
+        );
+        let twins = error(&["yes", "No", "no", "no"], ClassNames::Plausible);
+        assert!(twins.contains("line 3") && twins.contains("\"No\" differs from \"no\" only"), "{twins}");
+        assert!(error(&["non smoker", "Nonsmoker"], ClassNames::Plausible).contains("only in case or blanks"));
+        assert_eq!(read(&["yes", "No", "no"], ClassNames::Any), Ok(3));
+        assert_eq!(read(&["mild", "none"], ClassNames::Number(2)), Ok(2));
+        let other = error(&["yes", "no", "NA"], ClassNames::Number(2));
+        assert!(other.starts_with("classes = 2; allowed: 3: the labels of f are"), "{other}");
+        // Numbers with a word for nothing among them, whichever comes first.
+        assert!(error(&["NA", "1", "0"], ClassNames::Any).contains("line 2, column \"c\": found \"NA\""));
+        assert!(error(&["1", "NA", "0"], ClassNames::Any).contains("line 3, column \"c\": found \"NA\""));
     }
 }

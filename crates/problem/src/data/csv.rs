@@ -10,7 +10,7 @@ use std::path::Path;
 use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, Trim};
 
 use super::columns::{Cell, LabelColumn, NodeColumn, Roles};
-use super::{DataError, Dataset, Options, Place, Table};
+use super::{ClassNames, DataError, Dataset, Options, Place, Table};
 use crate::features::category_code;
 
 /// Reads the CSV file at `path`.
@@ -45,7 +45,7 @@ pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset,
     let roles = Roles::of(file, &names, options)?;
     options.check_width(file, roles.features.len())?;
 
-    let mut records = Records::new(file, &names, roles, &options.categories);
+    let mut records = Records::new(file, &names, roles, options);
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
         records.push(&record)?;
@@ -63,13 +63,15 @@ struct Records<'a> {
     nodes: NodeColumn,
     /// For each column, whether its text is a category.
     categories: Vec<bool>,
+    class_names: ClassNames,
 }
 
 impl<'a> Records<'a> {
-    fn new(file: &'a str, names: &'a [String], roles: Roles, categories: &[String]) -> Self {
+    fn new(file: &'a str, names: &'a [String], roles: Roles, options: &Options) -> Self {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
-        let categories = names.iter().map(|name| categories.contains(name)).collect();
-        Self { file, names, roles, features: Vec::new(), labels, nodes, categories }
+        let categories = names.iter().map(|name| options.categories.contains(name)).collect();
+        let class_names = options.class_names;
+        Self { file, names, roles, features: Vec::new(), labels, nodes, categories, class_names }
     }
 
     fn push(&mut self, record: &ByteRecord) -> Result<(), DataError> {
@@ -103,7 +105,8 @@ impl<'a> Records<'a> {
         if self.labels.len() == 0 {
             return Err(DataError::NoRecords { file: self.file.to_owned() });
         }
-        let (labels, class_names) = self.labels.finish();
+        let column = self.roles.label.map_or("", |label| &self.names[label]);
+        let (labels, class_names) = self.labels.finish(self.file, column, self.class_names)?;
         let (node, node_names) = match self.roles.node {
             Some(node) => self.nodes.finish(self.file, &self.names[node])?.into(),
             None => (None, None),

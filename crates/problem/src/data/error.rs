@@ -106,6 +106,24 @@ pub enum DataError {
         /// What would be allowed.
         allowed: &'static str,
     },
+    /// A label that would become a class and is likely a slip.
+    #[error("{file}, {place}, column \"{column}\": the label {value} {why}; the labels are {classes}")]
+    DoubtfulLabel {
+        /// The file.
+        file: String,
+        /// Where it is found first.
+        place: Place,
+        /// The column.
+        column: String,
+        /// The label.
+        value: String,
+        /// What is doubtful about it.
+        why: String,
+        /// Every label with its number of records.
+        classes: String,
+        /// How many different labels there are.
+        count: usize,
+    },
     /// A row has another number of fields than the first.
     #[error("{file}, line {line}: found {found} fields; the header has {expected}")]
     RowWidth {

@@ -134,8 +134,23 @@ pub struct Options {
     pub width: Option<usize>,
     /// Which part of a folder of images to read: `train` (the default), or `t10k` (IDX) or `test` (CIFAR-10).
     pub prefix: Option<String>,
+    /// Which names labels may have (CSV, Parquet).
+    pub class_names: ClassNames,
     /// Labels may be missing from CSV, Parquet and NPZ data: then every label is 0.
     pub unlabelled: bool,
+}
+
+/// Which names a column of labels may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClassNames {
+    /// Any.
+    #[default]
+    Any,
+    /// No word that usually stands for a missing value, and no two that differ only in case or blanks: those are slips,
+    /// and each would become a class of its own.
+    Plausible,
+    /// So many, whatever they are.
+    Number(usize),
 }
 
 impl Options {

@@ -111,7 +111,8 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
                 Ok(())
             })?;
         }
-        let (labels, class_names) = labels.finish();
+        let column = roles.label.map_or("", |label| &names[label]);
+        let (labels, class_names) = labels.finish(self.name, column, options.class_names)?;
         let feature_names = roles.features.iter().map(|c| names[*c].clone()).collect();
         let table = Table::new(width, features, labels)?;
         Ok(Dataset {
