@@ -93,3 +93,21 @@ fn a_test_file_has_the_classes_of_the_records_by_name() {
     desk.write("test.csv", "age,pressure,outcome\n0.9,0.9,yes\n0.8,0.7,perhaps\n");
     refused(&desk, "run with.toml --out no", &["data.test_path", "\"perhaps\"", "\"no\", \"yes\"", "^^^"]);
 }
+
+#[test]
+fn tables_of_other_tools_are_understood_or_refused_with_what_to_do() {
+    let desk = desk();
+    let windows = (patients() + "North,0.5,high,yes\n").replace('\n', "\r\n");
+    desk.write("patients.csv", &windows);
+    refused(&desk, "run run.toml --out out", &["line 242, column \"pressure\"", "\"high\""]);
+    desk.write("patients.csv", patients().replace(',', ";"));
+    refused(&desk, "run run.toml --out out", &["separated by semicolons", "save it with commas"]);
+    desk.write("patients.csv", patients());
+    refused(
+        &desk,
+        "run run.toml --out out --set data.label=Outcome",
+        &["no column \"Outcome\"; did you mean \"outcome\"?", "--set:1:"],
+    );
+    desk.write("run.toml", RUN.replace("[method]", "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\"]\ncategories = [\"presure\"]\n[method]"));
+    refused(&desk, "run run.toml --out out", &["no column \"presure\"", "did you mean \"pressure\"?", "run.toml:12:15"]);
+}

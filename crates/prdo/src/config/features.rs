@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::place::ConfigError;
 use prdo_peer::agreement::Facts;
-use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded};
+use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded, nearest_name};
 use prdo_problem::features::{
     Cache, Column, FeatureError, FeatureMap, Found, PatchSettings, Settings, TableMap, TableSettings,
 };
@@ -104,20 +104,24 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
     let count = facts.features as usize;
     let names = facts.feature_names.clone().unwrap_or_else(|| (1..=count).map(|k| k.to_string()).collect());
     let mut ranges = Vec::new();
-    for text in document.texts("features.ranges").unwrap_or_default() {
-        let Some(range) = parsed(&text) else {
+    for (k, text) in document.texts("features.ranges").unwrap_or_default().iter().enumerate() {
+        let Some(range) = parsed(text) else {
             let message = format!("features.ranges: {text:?} is not \"column: low to high\"");
-            return Err(document.error("features.ranges", message));
+            return Err(document.item_error("features.ranges", k, message));
         };
         ranges.push(range);
     }
     let categories = document.texts("features.categories").unwrap_or_default();
-    let known = |name: &str| names.iter().any(|n| n == name);
-    let given = ranges.iter().map(|(name, ..)| name).chain(&categories);
-    if let Some(unknown) = given.into_iter().find(|name| !known(name)) {
+    let ranged = ranges.iter().enumerate().map(|(k, (name, ..))| ("features.ranges", k, name));
+    let hashed = categories.iter().enumerate().map(|(k, name)| ("features.categories", k, name));
+    if let Some((path, k, unknown)) = ranged.chain(hashed).find(|(_, _, name)| !names.contains(name)) {
         let message =
             format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
-        return Err(document.error("features.ranges", message));
+        let error = document.item_error(path, k, message);
+        return Err(match nearest_name(&names, unknown) {
+            Some(near) => error.help(format!("did you mean {near:?}?")),
+            None => error,
+        });
     }
     let column = |name: &String| match ranges.iter().find(|(n, ..)| n == name) {
         Some((_, low, high)) => Ok(Column::Range { name: name.clone(), low: *low, high: *high }),

@@ -25,7 +25,8 @@ impl Roles {
         };
         if label.is_none() && !options.unlabelled {
             let wanted = "\"label\" or \"y\" (or name the label column)".to_owned();
-            return Err(DataError::MissingColumn { file: file.to_owned(), wanted, found: listed(names) });
+            let (file, near, found) = (file.to_owned(), String::new(), listed(names));
+            return Err(DataError::MissingColumn { file, wanted, near, found });
         }
         let node = match &options.node {
             Some(name) => Some(find(file, names, name)?),
@@ -72,12 +73,27 @@ fn position(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|n| n == name)
 }
 
-fn find(file: &str, names: &[String], name: &str) -> Result<usize, DataError> {
-    position(names, name).ok_or_else(|| DataError::MissingColumn {
+pub(super) fn find(file: &str, names: &[String], name: &str) -> Result<usize, DataError> {
+    position(names, name).ok_or_else(|| missing(file, names, name))
+}
+
+/// The error for a column that is not there.
+pub(super) fn missing(file: &str, names: &[String], name: &str) -> DataError {
+    let near = nearest_name(names, name);
+    DataError::MissingColumn {
         file: file.to_owned(),
         wanted: quoted(name),
+        near: near.map_or(String::new(), |near| format!("; did you mean {}?", quoted(near))),
         found: listed(names),
-    })
+    }
+}
+
+/// The name that is nearest to what was typed, if it is near enough for a slip.
+pub fn nearest_name<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
+    let plain = typed.trim().to_lowercase();
+    let distance = |name: &&String| strsim::damerau_levenshtein(&name.trim().to_lowercase(), &plain);
+    let near = names.iter().min_by_key(distance)?;
+    (distance(&near) <= (plain.chars().count() / 3).min(3)).then_some(near)
 }
 
 fn refuse_duplicates(file: &str, names: &[String], problem: &str) -> Result<(), DataError> {
@@ -355,6 +371,24 @@ mod tests {
             Roles::of("f", &columns, &options).unwrap(),
             Roles { label: Some(0), node: Some(1), features: vec![3, 2] }
         );
+    }
+
+    #[test]
+    fn slips_in_columns_names_are_recognised() {
+        let columns = names(&["Outcome", "age", "blood pressure"]);
+        for (typed, near) in [
+            ("outcome", Some("Outcome")),
+            ("Outcom", Some("Outcome")),
+            ("aeg", Some("age")),
+            ("blood_pressure", Some("blood pressure")),
+            ("label", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest_name(&columns, typed), near, "{typed}");
+        }
+        assert_eq!(nearest_name(&[], "x"), None);
+        let said = find("f", &columns, "outcome").unwrap_err().to_string();
+        assert!(said.contains("no column \"outcome\"; did you mean \"Outcome\"? (columns found:"), "{said}");
     }
 
     #[test]

@@ -4,12 +4,14 @@
 //! numbers. Labels that are not numbers are class names, numbered in sorted order. Spaces around a field do not
 //! count.
 
+use std::cell::Cell as Shared;
 use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 
-use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, Trim};
+use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
-use super::columns::{Cell, LabelColumn, NodeColumn, Roles};
+use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find};
 use super::{ClassNames, DataError, Dataset, Options, Place, Table};
 use crate::features::category_code;
 
@@ -28,29 +30,122 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 /// As [`read`].
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &["prefix"])?;
-    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(input);
-    let header = reader.byte_headers().map_err(|e| translated(file, e))?.clone();
-    let names =
-        header.iter().map(|field| Ok(text(file, 1, field)?.to_owned())).collect::<Result<Vec<_>, _>>()?;
-    if names.is_empty() {
-        return Err(DataError::NoRecords { file: file.to_owned() });
-    }
-    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
-        return Err(DataError::malformed(
-            file,
-            "CSV",
-            "the first line holds numbers, not the columns' names",
-        ));
-    }
+    let mut rows = Rows::open(file, input)?;
+    let names = rows.names().to_vec();
     let roles = Roles::of(file, &names, options)?;
     options.check_width(file, roles.features.len())?;
-
     let mut records = Records::new(file, &names, roles, options);
-    let mut record = ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
-        records.push(&record)?;
+    while let Some(row) = rows.row()? {
+        records.push(&row)?;
     }
     records.finish()
+}
+
+/// One column of the CSV file at `path` as text, a line each.
+///
+/// # Errors
+/// When the file cannot be read or has no such column.
+pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
+    let (file, input) = super::open(path)?;
+    let mut rows = Rows::open(&file, input)?;
+    let at = find(&file, rows.names(), name)?;
+    let mut texts = Vec::new();
+    while let Some(row) = rows.row()? {
+        texts.push(row.text(at)?.to_owned());
+    }
+    Ok(texts)
+}
+
+/// The lines of a CSV file, one after the other.
+pub(super) struct Rows<'a, R: Read> {
+    file: &'a str,
+    names: Vec<String>,
+    reader: Reader<LineEnds<R>>,
+    record: ByteRecord,
+    returns: Rc<Shared<bool>>,
+}
+
+/// One of them.
+pub(super) struct Row<'a> {
+    file: &'a str,
+    line: u64,
+    record: &'a ByteRecord,
+}
+
+impl<'a, R: Read> Rows<'a, R> {
+    /// Reads the header.
+    pub(super) fn open(file: &'a str, input: R) -> Result<Self, DataError> {
+        let returns = Rc::new(Shared::new(false));
+        let ends = LineEnds { input, returns: Rc::clone(&returns), last: 0, found: false };
+        let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(ends);
+        let header = reader.byte_headers().map_err(|e| translated(file, e, 0))?.clone();
+        let names =
+            header.iter().map(|field| Ok(text(file, 1, field)?.to_owned())).collect::<Result<Vec<_>, _>>()?;
+        let malformed = |problem: String| Err(DataError::malformed(file, "CSV", problem));
+        match &names[..] {
+            [] => return Err(DataError::NoRecords { file: file.to_owned() }),
+            [one] if one.contains([';', '\t']) => {
+                let sign = if one.contains(';') { "semicolons" } else { "tabs" };
+                return malformed(format!(
+                    "its columns are separated by {sign}: save it with commas between columns, and points in numbers"
+                ));
+            }
+            names if names.iter().all(|name| name.parse::<f64>().is_ok()) => {
+                return malformed("the first line holds numbers, not the columns' names".to_owned());
+            }
+            _ => {}
+        }
+        Ok(Self { file, names, reader, record: ByteRecord::new(), returns })
+    }
+
+    /// The columns' names.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The next line; nothing at the end.
+    pub(super) fn row(&mut self) -> Result<Option<Row<'_>>, DataError> {
+        let read = self.reader.read_byte_record(&mut self.record);
+        // The reader ends a line at its carriage return, and counts the line feed with the next one.
+        let late = u64::from(self.returns.get());
+        if !read.map_err(|e| translated(self.file, e, late))? {
+            return Ok(None);
+        }
+        let line = self.record.position().map_or(0, |p| p.line()) + late;
+        Ok(Some(Row { file: self.file, line, record: &self.record }))
+    }
+}
+
+impl Row<'_> {
+    /// The text of a column.
+    pub(super) fn text(&self, column: usize) -> Result<&str, DataError> {
+        text(self.file, self.line, self.record.get(column).unwrap_or_default())
+    }
+}
+
+/// Looks how the first line ends.
+struct LineEnds<R> {
+    input: R,
+    /// Whether it ends with a carriage return and a line feed.
+    returns: Rc<Shared<bool>>,
+    last: u8,
+    found: bool,
+}
+
+impl<R: Read> Read for LineEnds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        let fresh = buffer.get(..count).unwrap_or_default();
+        if !self.found {
+            if let Some(at) = fresh.iter().position(|byte| *byte == b'\n') {
+                let before = at.checked_sub(1).and_then(|k| fresh.get(k)).copied().unwrap_or(self.last);
+                self.found = true;
+                self.returns.set(before == b'\r');
+            }
+            self.last = fresh.last().copied().unwrap_or(self.last);
+        }
+        Ok(count)
+    }
 }
 
 /// The records read so far.
@@ -74,11 +169,10 @@ impl<'a> Records<'a> {
         Self { file, names, roles, features: Vec::new(), labels, nodes, categories, class_names }
     }
 
-    fn push(&mut self, record: &ByteRecord) -> Result<(), DataError> {
-        let line = record.position().map_or(0, |p| p.line());
+    fn push(&mut self, row: &Row<'_>) -> Result<(), DataError> {
+        let (file, names) = (self.file, self.names);
         let field = |c: usize| -> Result<(&str, Cell<'_>), DataError> {
-            let cell = Cell { file: self.file, place: Place::Line(line), column: &self.names[c] };
-            Ok((text(self.file, line, record.get(c).unwrap_or_default())?, cell))
+            Ok((row.text(c)?, Cell { file, place: Place::Line(row.line), column: &names[c] }))
         };
         for &c in &self.roles.features {
             let (text, cell) = field(c)?;
@@ -129,9 +223,9 @@ fn text<'a>(file: &str, line: u64, field: &'a [u8]) -> Result<&'a str, DataError
     std::str::from_utf8(field).map_err(|_| DataError::NotText { file: file.to_owned(), line })
 }
 
-/// The CSV parser's error in this module's words.
-fn translated(file: &str, error: ::csv::Error) -> DataError {
-    let line = error.position().map_or(0, |p| p.line());
+/// The CSV parser's error in this module's words; its lines are counted `late`.
+fn translated(file: &str, error: ::csv::Error, late: u64) -> DataError {
+    let line = error.position().map_or(0, |p| p.line()) + late;
     match error.into_kind() {
         ErrorKind::Io(source) => DataError::io(file, source),
         ErrorKind::Utf8 { .. } => DataError::NotText { file: file.to_owned(), line },

@@ -73,12 +73,14 @@ pub enum DataError {
         found: String,
     },
     /// A column (or array) that is needed is not there.
-    #[error("{file}: no column {wanted} (columns found: {found})")]
+    #[error("{file}: no column {wanted}{near} (columns found: {found})")]
     MissingColumn {
         /// The file.
         file: String,
         /// What was looked for.
         wanted: String,
+        /// `; did you mean "…"?`, where a column's name is near.
+        near: String,
         /// The columns it has.
         found: String,
     },
