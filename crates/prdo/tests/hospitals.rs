@@ -111,3 +111,49 @@ fn tables_of_other_tools_are_understood_or_refused_with_what_to_do() {
     desk.write("run.toml", RUN.replace("[method]", "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\"]\ncategories = [\"presure\"]\n[method]"));
     refused(&desk, "run run.toml --out out", &["no column \"presure\"", "did you mean \"pressure\"?", "run.toml:12:15"]);
 }
+
+#[test]
+fn info_shows_every_column_and_a_section_that_reads_them() {
+    let desk = Desk::new();
+    let mut text = "id,age,job,hours,outcome\n".to_string();
+    for r in 0..90 {
+        let (job, outcome) = if r % 2 == 0 { ("nurse", "yes") } else { ("black, smith", "no") };
+        text += &format!("p{r},{},\"{job}\",{},{outcome}\n", 18 + r % 70, r % 60);
+    }
+    desk.write("people.csv", &text);
+    let said = desk.prdo("data info people.csv --label outcome").done().stdout;
+    for words in [
+        "90 records",
+        "age      number  from 18 to 87",
+        "job      text    2 different values: black, smith 45, nurse 45",
+        "2 different values: no 45, yes 45; the label",
+        "features = [\"age\", \"job\", \"hours\"]",
+        "map = \"table\"",
+        "ranges = [\"age: 10 to 90\", \"hours: 0 to 60\"]",
+        "categories = [\"job\"]",
+        "private",
+    ] {
+        assert!(said.contains(words), "{words:?} is missing in\n{said}");
+    }
+    // What it says can be pasted.
+    let json = desk.prdo("data info people.csv --label outcome --json").json();
+    let section = json["features_section"].as_str().unwrap();
+    let (data, features) = section.split_once("[features]").unwrap();
+    let data = data.replace("[data]", "[data]\nsource = \"file\"\npath = \"people.csv\"\nlabel = \"outcome\"");
+    desk.write(
+        "run.toml",
+        format!("rounds = 5\n[graph]\nnodes = 3\n{data}[features]{features}[method]\nname = \"ed\"\nstep_size = 1.0\n"),
+    );
+    desk.prdo("run run.toml --out out").done();
+    assert_eq!((&json["columns"][1]["low"], &json["columns"][2]["holds"]), (&18.0.into(), &"text".into()));
+    // A file with gaps is shown, and what a run would say of it.
+    desk.write("gaps.csv", "age,job,outcome\n,nurse,yes\n30,NA,no\n");
+    let said = desk.prdo("data info gaps.csv --label outcome").done().stdout;
+    assert!(said.contains("from 30 to 30; 1 missing") && said.contains("refuse") && said.contains("line 2"), "{said}");
+    let unlabelled = desk.prdo("data info people.csv").done().stdout;
+    assert!(unlabelled.contains("\"label\" or \"y\"") && unlabelled.contains("nurse 45"), "{unlabelled}");
+    // Columns of text beside a node column with names.
+    desk.write("patients.csv", patients());
+    let said = desk.prdo("data info patients.csv --label outcome --node hospital").done().stdout;
+    assert!(said.contains("Lakeside: 80, North: 80, St Mary: 80"), "{said}");
+}

@@ -20,6 +20,7 @@ pub mod npz;
 pub mod parquet;
 pub mod partition;
 pub mod split;
+pub mod survey;
 
 mod columns;
 mod dataset;
@@ -40,6 +41,7 @@ pub use feature::Feature;
 pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
 pub use split::split_records;
+pub use survey::{ColumnSurvey, survey};
 pub use table::Table;
 
 /// The most bytes of features a reader makes out of a file that may be far smaller (sparse, compressed or

@@ -11,7 +11,6 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::{Cell, missing};
-use super::error::{listed, quoted};
 use super::npy::{self, Array, Content, Images, Name};
 use super::{DataError, Dataset, Feature, Loaded, Options, Place, Table};
 
