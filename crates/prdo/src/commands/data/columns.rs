@@ -40,6 +40,12 @@ impl Columns {
         self.features().filter(|column| column.is_text()).map(|column| column.name.clone()).collect()
     }
 
+    /// Smallest and largest number of all features.
+    pub fn range(&self) -> (f64, f64) {
+        let ranges = self.features().filter(|column| !column.is_text()).filter_map(|column| column.range);
+        ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (low, high)| (a.min(low), b.max(high)))
+    }
+
     fn role(&self, k: usize) -> &'static str {
         match k {
             k if self.label == Some(k) => "label",

@@ -27,7 +27,11 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     };
     let texts = columns.as_ref().map_or(Vec::new(), Columns::texts);
     let facts = match (load(&args.read, format, texts), &columns) {
-        (Ok(loaded), _) => Ok(facts(&loaded, format, &args.read.path)?),
+        (Ok(loaded), Some(columns)) => {
+            let facts = facts(&loaded, format, &args.read.path)?;
+            Ok(Facts { range: columns.range(), texts: columns.texts().len(), ..facts })
+        }
+        (Ok(loaded), None) => Ok(facts(&loaded, format, &args.read.path)?),
         // Columns can be shown of a file that cannot be trained on as it is.
         (Err(error @ DataError::Cell { .. }), Some(_)) => Err(error),
         (Err(error @ DataError::MissingColumn { .. }), Some(_)) if label.is_none() && node.is_none() => {
@@ -102,6 +106,8 @@ struct Facts {
     records: usize,
     test_records: Option<usize>,
     features: usize,
+    /// Those that hold text.
+    texts: usize,
     feature_names: Option<Vec<String>>,
     image: Option<data::ImageShape>,
     bytes: bool,
@@ -126,6 +132,7 @@ impl Facts {
             records: table.len(),
             test_records: None,
             features: table.width(),
+            texts: 0,
             feature_names: data.feature_names.clone(),
             image: data.image,
             bytes: size_of::<F>() == 1,
@@ -153,6 +160,7 @@ impl Facts {
             "feature_names": self.feature_names,
             "image": image,
             "bytes": self.bytes,
+            "text_features": self.texts,
             "feature_min": self.range.0,
             "feature_max": self.range.1,
             "label_min": self.label_range.0,
@@ -176,6 +184,10 @@ impl Facts {
             ),
             (Some(image), false) => {
                 format!("images of {image} (channels x rows x columns): {} features {range}", self.features)
+            }
+            (None, _) if self.texts == self.features => format!("{} features, all text", self.features),
+            (None, _) if self.texts > 0 => {
+                format!("{} features: {} text, the others {range}", self.features, self.texts)
             }
             (None, _) => format!("{} features {range}", self.features),
         });
