@@ -134,7 +134,7 @@ fn an_unfinished_run_says_how_to_go_on() {
     assert!(desk.read("out/report.html").contains("--overwrite"));
     desk.write("out/checkpoint/state", "x");
     desk.prdo("report out").done();
-    assert!(desk.read("out/report.html").contains("prdo run RUN.toml --out out --resume"));
+    assert!(desk.read("out/report.html").contains("prdo run out/run.toml --out out --resume"));
 }
 
 #[test]

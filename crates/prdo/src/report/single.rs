@@ -97,11 +97,9 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
         return page.code(&format!("prdo run {shown}/run.toml --out again"));
     }
     let (words, command) = match (found.document.is_some(), found.checkpoint) {
-        // A checkpoint belongs to the run file as it was typed, which is not the one with all defaults filled in.
         (true, true) => (
-            "there is a checkpoint. To go on from it, to the same bits, type the command that it was started with and \
-             add --resume:",
-            format!("prdo run RUN.toml --out {shown} --resume"),
+            "there is a checkpoint. To go on from it, to the same bits:",
+            format!("prdo run {shown}/run.toml --out {shown} --resume"),
         ),
         (true, false) if folder.join("model.safetensors").is_file() => (
             "but its model is there: summary.json may have been lost. To train it again beside this folder:",
