@@ -99,7 +99,7 @@ pub enum Command {
         figures: bool,
     },
     /// What a trained model says about new records.
-    #[command(after_help = "Example: prdo predict results new-patients.csv --out predictions.csv\n\
+    #[command(after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
         The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there, the\n\
         share that is right is said.")]
     Predict(PredictArgs),
@@ -310,12 +310,18 @@ pub struct PredictArgs {
     /// A node's own model instead of the average: the node's name, or its number, counted from 0.
     #[arg(long, value_name = "NODE")]
     pub node: Option<String>,
+    /// A column of the data that is copied beside the predictions, to tell the records apart (CSV files only).
+    #[arg(long, value_name = "COLUMN")]
+    pub key: Option<String>,
     /// A CSV file for the predictions; default: stdout.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Replace a file that is there.
     #[arg(long)]
     pub overwrite: bool,
+    /// One JSON object on stdout instead of text: the predictions, unless they go to --out.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `prdo example`.

@@ -85,6 +85,8 @@ pub struct Predictions {
     pub probabilities: Vec<Vec<f64>>,
     /// The share that is right, where the records have labels.
     pub accuracy: Option<f64>,
+    /// What should be thought about.
+    pub warnings: Vec<String>,
 }
 
 impl Predictions {
@@ -252,8 +254,10 @@ impl Predictor {
         if let Some(map) = &self.map {
             self.check_width(&file, loaded.width())?;
             let refuse = |e: Refused| PredictError::Features { file: file.clone(), problem: e.to_string() };
+            let cut_off = map.cut_off(&loaded);
             let mapped = map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(refuse)?;
-            return Ok(self.answer(&mapped, |table| self.linear(table)));
+            let warnings = far_outside(&cut_off, mapped.table.len());
+            return Ok(Predictions { warnings, ..self.answer(&mapped, |table| self.linear(table)) });
         }
         match (loaded, &self.model.form) {
             (Loaded::Images(images), Form::Network { spec, constants }) => {
@@ -311,8 +315,19 @@ impl Predictor {
         let names = self.facts.class_names.clone();
         let classes = names.unwrap_or_else(|| (0..classes).map(|k| k.to_string()).collect());
         let accuracy = dataset.labelled.then(|| accuracy(dataset, &classes, &probabilities)).flatten();
-        Predictions { classes, probabilities, accuracy }
+        Predictions { classes, probabilities, accuracy, warnings: Vec::new() }
     }
+}
+
+/// What to say of values that the model never saw the like of.
+fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
+    let say = |(column, count): &(String, usize)| {
+        format!(
+            "{column}: {count} of {records} values lie outside the range of training and were cut off at its ends; are they \
+             in the same unit?"
+        )
+    };
+    cut_off.iter().map(say).collect()
 }
 
 /// The share of records whose most probable class is their label, by name where labels have names; `None` when a label

@@ -157,3 +157,24 @@ fn info_shows_every_column_and_a_section_that_reads_them() {
     let said = desk.prdo("data info patients.csv --label outcome --node hospital").done().stdout;
     assert!(said.contains("Lakeside: 80, North: 80, St Mary: 80"), "{said}");
 }
+
+#[test]
+fn predictions_carry_a_key_and_say_what_was_cut_off() {
+    let desk = desk();
+    let table = "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\", \"pressure: -1 to 1\"]\n[method]";
+    desk.write("run.toml", RUN.replace("[method]", table));
+    desk.prdo("run run.toml --out out").done();
+    desk.write("new.csv", "patient,age,pressure\n\"Doe, J.\",0.9,0.8\nRoe,-90,-0.8\nPoe,44,0.1\n");
+    let said = desk.prdo("predict out new.csv --key patient").done();
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    assert!(lines[0].starts_with("patient,prediction,p_no") && lines[1].starts_with("\"Doe, J.\",yes,"), "{lines:?}");
+    assert!(lines[2].starts_with("Roe,no,"), "{lines:?}");
+    assert!(said.stderr.contains("warning: age (-1 to 1): 2 of 3 values lie outside"), "{}", said.stderr);
+    assert!(!said.stderr.contains("pressure"), "{}", said.stderr);
+    let json = desk.prdo("predict out new.csv --key patient --json").json();
+    assert_eq!((&json["predictions"][0]["key"], &json["predictions"][1]["prediction"]), (&"Doe, J.".into(), &"no".into()));
+    assert_eq!((json["warnings"].as_array().unwrap().len(), &json["accuracy"]), (1, &serde_json::Value::Null));
+    let json = desk.prdo("predict out patients.csv --json --out p.csv").json();
+    assert!(json["accuracy"].as_f64().unwrap() > 0.9 && json["predictions"].is_null() && desk.path("p.csv").is_file());
+    refused(&desk, "predict out new.csv --key Patient", &["--key", "did you mean \"patient\"?"]);
+}

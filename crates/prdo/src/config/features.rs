@@ -217,6 +217,16 @@ impl Map {
         }
     }
 
+    /// Which columns of a table have values outside their ranges, and how many: they are cut off there.
+    pub fn cut_off(&self, loaded: &Loaded) -> Vec<(String, usize)> {
+        let (Made::Table(map), Loaded::Numbers(data)) = (&self.made, loaded) else { return Vec::new() };
+        let shown = |column: &Column| match column {
+            Column::Range { name, low, high } => format!("{name} ({low} to {high})"),
+            Column::Category { name } => name.clone(),
+        };
+        map.cut_off(&data.table).into_iter().map(|(column, count)| (shown(column), count)).collect()
+    }
+
     /// The records' features; what was not kept on disk is in the warnings.
     ///
     /// # Errors
