@@ -178,3 +178,36 @@ fn predictions_carry_a_key_and_say_what_was_cut_off() {
     assert!(json["accuracy"].as_f64().unwrap() > 0.9 && json["predictions"].is_null() && desk.path("p.csv").is_file());
     refused(&desk, "predict out new.csv --key Patient", &["--key", "did you mean \"patient\"?"]);
 }
+
+#[test]
+fn a_hospital_whose_records_are_all_set_aside_is_named() {
+    let desk = desk();
+    desk.write("patients.csv", patients() + "Zoo,0.5,0.5,yes\n");
+    // Which records are set aside depends on the seed: the only one of the zoo is among 200 of 241 for most of them.
+    let answer = |seed: u32| {
+        desk.prdo(&format!("run run.toml --out out-{seed} --set data.test=200 --set partition.seed={seed}"))
+    };
+    let refused = (1..9).map(answer).find(|answer| answer.code == Some(2)).expect("eight seeds");
+    for words in ["every record of node \"Zoo\" was set aside", "data.test=200", "test_path"] {
+        assert!(refused.stderr.contains(words), "{words:?} is missing in {}", refused.stderr);
+    }
+    assert!(!refused.stderr.contains("speaks of"), "{}", refused.stderr);
+}
+
+#[test]
+fn errors_point_at_the_key_they_are_about() {
+    let desk = desk();
+    let table = "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\", \"pressure: 1 to 1\"]\n[method]";
+    desk.write("run.toml", RUN.replace("[method]", table));
+    refused(&desk, "run run.toml --out out", &["pressure", "run.toml:11:27"]);
+    refused(&desk, "tune run.toml --generated --out t", &["[features]", "--stand-in", "run.toml:10:7"]);
+    // The file that is wrong, not the other one.
+    desk.write("test.csv", "age,pressure,outcome\n0.9,x,yes\n");
+    desk.write("run.toml", RUN.replace("label =", "test_path = \"test.csv\"\nlabel ="));
+    refused(&desk, "run run.toml --out out", &["test.csv, line 2", "run.toml:7:13"]);
+    // "a" is part of "age", and is not what is missing.
+    desk.write("run.toml", RUN.replace("label = \"outcome\"", "label = \"outcome\"\nfeatures = [\"outcome time\"]"));
+    refused(&desk, "run run.toml --out out", &["no column \"outcome time\"", "run.toml:8:12"]);
+    desk.write("run.toml", RUN.to_string() + "[clip]\ngradient = 1.0\n[privacy]\nepsilon = inf\n");
+    refused(&desk, "run run.toml --out out", &["privacy.epsilon = inf", "leave the [privacy] section out"]);
+}

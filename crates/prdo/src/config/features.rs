@@ -145,7 +145,26 @@ fn parsed(text: &str) -> Option<(String, f64, f64)> {
 
 /// An error at the key it is about.
 pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
+    if let FeatureError::Range { column, .. } = error {
+        let ranges = document.texts("features.ranges").unwrap_or_default();
+        let item = ranges.iter().position(|text| parsed(text).is_some_and(|(name, ..)| name == *column));
+        return document.item_error("features.ranges", item.unwrap_or(0), error.to_string());
+    }
     let field = match error {
+        FeatureError::Setting { field, .. } => match *field {
+            "scales" => "features.scales",
+            "angles" => "features.angles",
+            "grid" => "features.grid",
+            "ridge" => "features.ridge",
+            "filters" => "features.filters",
+            "size" | "patch" => "features.patch",
+            "weight" => "features.weight",
+            "ranges" | "columns" => "features.ranges",
+            "buckets" => "features.buckets",
+            "fourier" => "features.fourier",
+            "bandwidth" => "features.bandwidth",
+            _ => "features.map",
+        },
         FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => {
             "features.ranges"
         }

@@ -9,6 +9,7 @@ use prdo_peer::agreement::Facts;
 use prdo_problem::data::{
     self, ClassNames, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Who holds what, before it is sealed: numbers, or images as bytes.
@@ -154,7 +155,7 @@ fn redistribute(document: &Document, holdings: Holdings) -> Result<Holdings, Con
     let at = |e: DataError| data_error(document, &e);
     let nodes = holdings.nodes.len();
     let dataset = Dataset::from(Table::concat(&holdings.nodes).map_err(at)?);
-    let Dealt { partition, how, .. } = partition(document, &dataset, nodes)?;
+    let Dealt { partition, how, .. } = partition(document, &dataset, nodes, &BTreeSet::new())?;
     let title = format!("{}, {how} the nodes", holdings.title);
     Ok(Holdings { nodes: partition.into_tables(dataset.table), title, ..holdings })
 }
@@ -185,7 +186,13 @@ pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> 
 
 /// A data error at the key it is about.
 fn data_error(document: &Document, error: &DataError) -> ConfigError {
+    data_error_of(document, error, "data.path")
+}
+
+/// The same for the file that `file_key` names.
+fn data_error_of(document: &Document, error: &DataError, file_key: &'static str) -> ConfigError {
     let field = match error {
+        _ if file_key != "data.path" => file_key,
         DataError::Argument { name, .. } => match *name {
             "nodes" => "graph.nodes",
             "concentration" => "partition.concentration",
@@ -200,8 +207,9 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
             _ => "data.source",
         },
         DataError::MissingColumn { wanted, .. } => {
-            let named = |path| document.text(path).is_some_and(|name| wanted.contains(&name));
-            let listed = |name: &String| wanted.contains(name.as_str());
+            let is = |name: &str| *wanted == format!("{name:?}");
+            let named = |path| document.text(path).is_some_and(|name| is(&name));
+            let listed = |name: &String| is(name);
             match () {
                 () if named("data.label") => "data.label",
                 () if named("data.node") => "data.node",
@@ -374,7 +382,7 @@ fn read(document: &Document, path: &Path, field: &'static str, part: Part<'_>) -
             (Part::Training, None) => ClassNames::Plausible,
         },
     };
-    data::load(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
+    data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
         e.place = e.place.or_else(|| document.place(field).cloned());
         e
     })
@@ -405,6 +413,8 @@ fn from_loaded<F: Feature>(
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
 
+    // Before records are set aside, which may be all that a node has.
+    let holders: BTreeSet<u32> = dataset.node.iter().flatten().copied().collect();
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
         let test = read_test(document, &path, &facts, convert)?;
@@ -423,7 +433,7 @@ fn from_loaded<F: Feature>(
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
-    let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes)?;
+    let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes, &holders)?;
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
@@ -656,6 +666,34 @@ fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F
     Ok((dataset, validation, test))
 }
 
+const LAST_ONES: &str =
+    "every node needs a record to train on; the held-out records (data.test) may have taken its last ones";
+
+/// The error for a node without records: the data names it nowhere, or all its records were set aside.
+fn empty_node<F: Feature>(
+    document: &Document,
+    dataset: &Dataset<F>,
+    node: usize,
+    holders: &BTreeSet<u32>,
+) -> ConfigError {
+    let name = dataset.node_names.as_ref().and_then(|names| names.get(node));
+    let name = name.map_or(node.to_string(), |name| format!("{name:?}"));
+    let first = |keys: [&'static str; 2]| keys.into_iter().find(|key| document.has(key)).unwrap_or("data.path");
+    if !holders.iter().any(|holder| *holder as usize == node) {
+        let message = format!("partition: no record is of node {node}, but there are nodes with larger numbers");
+        return document
+            .error(first(["data.node", "partition.kind"]), message)
+            .help("number the nodes from 0 without gaps, or give them names");
+    }
+    let message = format!(
+        "partition: every record of node {name} was set aside for testing or validation: none is left to train on"
+    );
+    document.error(first(["data.test", "data.validation"]), message).help(
+        "a file sets a fifth aside unless it says otherwise: choose fewer with test = 0.1 under [data], leave out \
+         organisations with very few records, or name a file with held-out records (test_path)",
+    )
+}
+
 /// Records dealt out.
 struct Dealt {
     partition: Partition,
@@ -669,6 +707,7 @@ fn partition<F: Feature>(
     document: &Document,
     dataset: &Dataset<F>,
     nodes: usize,
+    holders: &BTreeSet<u32>,
 ) -> Result<Dealt, ConfigError> {
     let seed = document.integer("partition.seed").unwrap_or(1);
     let default = if dataset.node.is_some() { "column" } else { "iid" };
@@ -676,7 +715,7 @@ fn partition<F: Feature>(
     let table = &dataset.table;
     let (partition, how) = match kind.as_str() {
         "column" => {
-            let named = dataset.node.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+            let named = holders.last().map_or(0, |last| *last as usize + 1);
             if named > 0 && named != nodes {
                 let message = format!("graph.nodes = {nodes} but the node column speaks of {named} nodes");
                 return Err(document
@@ -698,9 +737,11 @@ fn partition<F: Feature>(
     let field = if document.has("partition.kind") { "partition.kind" } else { "data.source" };
     let partition = partition.map_err(|e| match &e {
         DataError::Argument { .. } => data_error(document, &e),
-        _ => document.error(field, format!("partition: {e}")).help(
-            "every node needs a record to train on; the held-out records (data.test) may have taken its last ones",
-        ),
+        DataError::EmptyNode { node, .. } => empty_node(document, dataset, *node, holders),
+        DataError::TooFewRecords { .. } if document.has("graph.nodes") => {
+            document.error("graph.nodes", format!("partition: {e}")).help(LAST_ONES)
+        }
+        _ => document.error(field, format!("partition: {e}")).help(LAST_ONES),
     })?;
     let names = dataset.node_names.clone().filter(|names| kind == "column" && names.len() == nodes);
     Ok(Dealt { partition, how, names })
