@@ -203,7 +203,7 @@ fn a_comparison_has_intervals_tests_and_tables_for_papers() {
         "paired t test",
         "Holm",
         "over 4 paired seeds",
-        "corrected for 2 comparisons",
+        "corrected for 3 comparisons",
         "\\begin{tabular}",
         "href=\"table.tex\"",
     ] {

@@ -29,7 +29,8 @@ impl Comparison {
         let difference = |d: &Difference| {
             json!({"contest": d.contest, "measure": d.measure.key(), "best": name(d.best), "other": name(d.other),
                    "pairs": d.pairs, "mean": d.paired.map(|p| p.mean), "low": d.paired.map(|p| p.low),
-                   "high": d.paired.map(|p| p.high), "p": d.paired.map(|p| p.p), "p_holm": d.corrected,
+                   "high": d.paired.map(|p| p.high), "p": d.paired.filter(|p| !p.constant).map(|p| p.p), "p_holm": d.corrected,
+                   "constant": d.paired.map(|p| p.constant), "compared": d.compared,
                    "clear": d.is_clear()})
         };
         json!({"title": self.title, "data": self.data, "command": self.command, "run_files": self.run_files,

@@ -115,8 +115,8 @@ impl Comparison {
                 value(|p| p.mean),
                 value(|p| p.low),
                 value(|p| p.high),
-                value(|p| p.t),
-                value(|p| p.p),
+                value(|p| if p.constant { f64::NAN } else { p.t }),
+                value(|p| if p.constant { f64::NAN } else { p.p }),
                 d.corrected.map_or(String::new(), |p| format!("{p:?}")),
                 d.is_clear().to_string(),
             ];
