@@ -38,7 +38,8 @@ pub enum Command {
     Run(RunArgs),
     /// Runs every combination of the lists in run files: one table, one plot, paired random streams.
     #[command(after_help = "Example: prdo compare compare.toml --out comparison\n\
-        Write a list where a run file has a value: name = [\"prdo\", \"ed\"], seed = [1, 2, 3].")]
+        Write a list where a run file has a value: name = [\"prdo\", \"ed\"], seed = [1, 2, 3].\n\
+        Ctrl-C keeps the runs that are finished; the same command with the folder as --out goes on.")]
     Compare(CompareArgs),
     /// The paper's experiments.
     #[command(

@@ -409,7 +409,7 @@ fn from_loaded<F: Feature>(
     let intercept = intercept(document, binary);
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
-    let mut warnings: Vec<String> = rare_class(document, &dataset, table.labels(), classes).into_iter().collect();
+    let mut warnings: Vec<String> = rare_class(document, dataset.class_names.as_deref(), table.labels(), classes).into_iter().collect();
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
 
@@ -532,9 +532,9 @@ fn given_classes<F: Feature>(
 
 /// A warning if one class has hardly any records, which is what slips in labels look like; `data.classes` says that the
 /// classes are meant.
-fn rare_class<F: Feature>(
+fn rare_class(
     document: &Document,
-    dataset: &Dataset<F>,
+    names: Option<&[String]>,
     labels: &[f64],
     classes: Option<usize>,
 ) -> Option<String> {
@@ -547,7 +547,7 @@ fn rare_class<F: Feature>(
         let class = if classes == 2 { usize::from(*label > 0.0) } else { *label as usize };
         counts.get_mut(class).into_iter().for_each(|count| *count += 1);
     }
-    let name = |k: usize| match dataset.class_names.as_ref().and_then(|names| names.get(k)) {
+    let name = |k: usize| match names.and_then(|names| names.get(k)) {
         Some(name) => format!("{name:?}"),
         None => k.to_string(),
     };

@@ -60,7 +60,8 @@ impl Comparison {
             }
         }
         let mut head = vec!["method"];
-        head.extend(&keys);
+        // The last column is the run's whole name; what its file calls it is another one.
+        head.extend(keys.iter().map(|key| if *key == "name" { "run_name" } else { key }));
         head.extend([
             "seed",
             "late_grad_norm",

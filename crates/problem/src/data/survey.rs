@@ -45,11 +45,10 @@ impl ColumnSurvey {
             let (low, high) = self.range.unwrap_or((number, number));
             self.range = Some((low.min(number), high.max(number)));
         }
+        let room = self.values.len() < MOST_VALUES;
         match self.values.get_mut(text) {
             Some(count) => *count += 1,
-            None if self.values.len() < MOST_VALUES => {
-                self.values.insert(text.to_owned(), 1);
-            }
+            None if room => drop(self.values.insert(text.to_owned(), 1)),
             None => self.many = true,
         }
     }
