@@ -100,9 +100,11 @@ pub enum Command {
         figures: bool,
     },
     /// What a trained model says about new records.
-    #[command(after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
+    #[command(
+        after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
         The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there, the\n\
-        share that is right is said.")]
+        share that is right is said."
+    )]
     Predict(PredictArgs),
     /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo export onnx runs/cnn")]

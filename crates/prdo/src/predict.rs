@@ -137,7 +137,8 @@ fn node_number(node: &str, summary: &Json) -> Result<usize, PredictError> {
     named.or_else(numbered).ok_or_else(|| {
         let last = count.saturating_sub(1);
         let listed: Vec<String> = names.iter().take(20).map(|name| format!("{name:?}")).collect();
-        let names = if names.is_empty() { String::new() } else { format!(", or one of {}", listed.join(", ")) };
+        let names =
+            if names.is_empty() { String::new() } else { format!(", or one of {}", listed.join(", ")) };
         PredictError::Node { node: node.to_string(), allowed: format!("from 0 to {last}{names}") }
     })
 }

@@ -100,6 +100,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "nodes": facts.nodes,
         "records": facts.records,
         "measured_records": facts.measured_records,
+        "test_records": built.test_records,
+        "validation_records": built.validation_records,
         "parameters": facts.parameters,
         "lambda": facts.spectrum.lambda,
         "data": built.data,

@@ -62,7 +62,14 @@ fn labels_that_are_slips_do_not_become_classes() {
     refused(
         &desk,
         "run run.toml --out out",
-        &["patients.csv, line 242, column \"outcome\"", "\"NA\"", "missing value", "\"no\" (", "classes = 3", "^^^"],
+        &[
+            "patients.csv, line 242, column \"outcome\"",
+            "\"NA\"",
+            "missing value",
+            "\"no\" (",
+            "classes = 3",
+            "^^^",
+        ],
     );
     with("North,0.5,0.5,\n");
     refused(&desk, "run run.toml --out out", &["line 242, column \"outcome\"", "nothing"]);
@@ -108,8 +115,18 @@ fn tables_of_other_tools_are_understood_or_refused_with_what_to_do() {
         "run run.toml --out out --set data.label=Outcome",
         &["no column \"Outcome\"; did you mean \"outcome\"?", "--set:1:"],
     );
-    desk.write("run.toml", RUN.replace("[method]", "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\"]\ncategories = [\"presure\"]\n[method]"));
-    refused(&desk, "run run.toml --out out", &["no column \"presure\"", "did you mean \"pressure\"?", "run.toml:12:15"]);
+    desk.write(
+        "run.toml",
+        RUN.replace(
+            "[method]",
+            "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\"]\ncategories = [\"presure\"]\n[method]",
+        ),
+    );
+    refused(
+        &desk,
+        "run run.toml --out out",
+        &["no column \"presure\"", "did you mean \"pressure\"?", "run.toml:12:15"],
+    );
 }
 
 #[test]
@@ -139,7 +156,8 @@ fn info_shows_every_column_and_a_section_that_reads_them() {
     let json = desk.prdo("data info people.csv --label outcome --json").json();
     let section = json["features_section"].as_str().unwrap();
     let (data, features) = section.split_once("[features]").unwrap();
-    let data = data.replace("[data]", "[data]\nsource = \"file\"\npath = \"people.csv\"\nlabel = \"outcome\"");
+    let data =
+        data.replace("[data]", "[data]\nsource = \"file\"\npath = \"people.csv\"\nlabel = \"outcome\"");
     desk.write(
         "run.toml",
         format!("rounds = 5\n[graph]\nnodes = 3\n{data}[features]{features}[method]\nname = \"ed\"\nstep_size = 1.0\n"),
@@ -149,7 +167,10 @@ fn info_shows_every_column_and_a_section_that_reads_them() {
     // A file with gaps is shown, and what a run would say of it.
     desk.write("gaps.csv", "age,job,outcome\n,nurse,yes\n30,NA,no\n");
     let said = desk.prdo("data info gaps.csv --label outcome").done().stdout;
-    assert!(said.contains("from 30 to 30; 1 missing") && said.contains("refuse") && said.contains("line 2"), "{said}");
+    assert!(
+        said.contains("from 30 to 30; 1 missing") && said.contains("refuse") && said.contains("line 2"),
+        "{said}"
+    );
     let unlabelled = desk.prdo("data info people.csv").done().stdout;
     assert!(unlabelled.contains("\"label\" or \"y\"") && unlabelled.contains("nurse 45"), "{unlabelled}");
     // Columns of text beside a node column with names.
@@ -167,15 +188,28 @@ fn predictions_carry_a_key_and_say_what_was_cut_off() {
     desk.write("new.csv", "patient,age,pressure\n\"Doe, J.\",0.9,0.8\nRoe,-90,-0.8\nPoe,44,0.1\n");
     let said = desk.prdo("predict out new.csv --key patient").done();
     let lines: Vec<&str> = said.stdout.lines().collect();
-    assert!(lines[0].starts_with("patient,prediction,p_no") && lines[1].starts_with("\"Doe, J.\",yes,"), "{lines:?}");
+    assert!(
+        lines[0].starts_with("patient,prediction,p_no") && lines[1].starts_with("\"Doe, J.\",yes,"),
+        "{lines:?}"
+    );
     assert!(lines[2].starts_with("Roe,no,"), "{lines:?}");
     assert!(said.stderr.contains("warning: age (-1 to 1): 2 of 3 values lie outside"), "{}", said.stderr);
     assert!(!said.stderr.contains("pressure"), "{}", said.stderr);
     let json = desk.prdo("predict out new.csv --key patient --json").json();
-    assert_eq!((&json["predictions"][0]["key"], &json["predictions"][1]["prediction"]), (&"Doe, J.".into(), &"no".into()));
-    assert_eq!((json["warnings"].as_array().unwrap().len(), &json["accuracy"]), (1, &serde_json::Value::Null));
+    assert_eq!(
+        (&json["predictions"][0]["key"], &json["predictions"][1]["prediction"]),
+        (&"Doe, J.".into(), &"no".into())
+    );
+    assert_eq!(
+        (json["warnings"].as_array().unwrap().len(), &json["accuracy"]),
+        (1, &serde_json::Value::Null)
+    );
     let json = desk.prdo("predict out patients.csv --json --out p.csv").json();
-    assert!(json["accuracy"].as_f64().unwrap() > 0.9 && json["predictions"].is_null() && desk.path("p.csv").is_file());
+    assert!(
+        json["accuracy"].as_f64().unwrap() > 0.9
+            && json["predictions"].is_null()
+            && desk.path("p.csv").is_file()
+    );
     refused(&desk, "predict out new.csv --key Patient", &["--key", "did you mean \"patient\"?"]);
 }
 
@@ -206,8 +240,62 @@ fn errors_point_at_the_key_they_are_about() {
     desk.write("run.toml", RUN.replace("label =", "test_path = \"test.csv\"\nlabel ="));
     refused(&desk, "run run.toml --out out", &["test.csv, line 2", "run.toml:7:13"]);
     // "a" is part of "age", and is not what is missing.
-    desk.write("run.toml", RUN.replace("label = \"outcome\"", "label = \"outcome\"\nfeatures = [\"outcome time\"]"));
+    desk.write(
+        "run.toml",
+        RUN.replace("label = \"outcome\"", "label = \"outcome\"\nfeatures = [\"outcome time\"]"),
+    );
     refused(&desk, "run run.toml --out out", &["no column \"outcome time\"", "run.toml:8:12"]);
     desk.write("run.toml", RUN.to_string() + "[clip]\ngradient = 1.0\n[privacy]\nepsilon = inf\n");
     refused(&desk, "run run.toml --out out", &["privacy.epsilon = inf", "leave the [privacy] section out"]);
+}
+
+#[test]
+fn what_was_set_apart_and_what_was_not_learned_is_said() {
+    let desk = desk();
+    let summary = desk.prdo("run run.toml --out out --json --set data.validation=10").json();
+    assert_eq!((&summary["test_records"], &summary["validation_records"]), (&48.into(), &10.into()));
+    let html = desk.read("out/report.html");
+    assert!(html.contains(
+        "These 182 records are trained on; set apart, and not counted here: 48 to test on, 10 for validation."
+    ));
+    let bad = desk.prdo("run run.toml --out bad --set method.step_size=300").done();
+    assert!(bad.stderr.contains("did not learn"), "{}", bad.stderr);
+    let state = prdo::dashboard::Source::new(&desk.path("bad")).state(0, 0);
+    let problems = state["problems"].as_array().unwrap();
+    assert!(problems.iter().any(|p| p.as_str().unwrap().contains("did not learn")), "{state}");
+    let picture = prdo::dashboard::Source::new(&desk.path("bad")).network();
+    assert_eq!(picture["names"], serde_json::json!(HOSPITALS));
+}
+
+#[test]
+fn a_comparison_that_is_interrupted_goes_on() {
+    use std::process::Stdio;
+    use std::time::Duration;
+    let desk = desk();
+    let lists = RUN.replace("rounds = 20", "rounds = 4000\nseed = [1, 2, 3, 4, 5, 6, 7, 8]");
+    desk.write("sweep.toml", lists.replace("\"ed\"", "[\"ed\", \"dsgd\"]"));
+    let child = desk.command("compare sweep.toml --out out").stderr(Stdio::piped()).spawn().unwrap();
+    while std::fs::read_dir(desk.path("out/parts")).map_or(0, Iterator::count) < 2 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("of 16 runs are finished") && said.contains("compare sweep.toml --out out"),
+        "{said}"
+    );
+    let kept = desk.read("out/parts/0.json");
+    let json = desk.prdo("compare sweep.toml --out out --json").json();
+    // Runs that were finished are taken as they were, down to the time that they took.
+    let first: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(json["runs"][0], first["run"]);
+    assert_eq!(json["runs"].as_array().unwrap().len(), 16);
+    assert!(!desk.path("out/parts").exists());
+    // Two files: the column of their names is not the one of the runs' names.
+    desk.prdo("compare run.toml run.toml --out two --set rounds=2").done();
+    let head = desk.read("two/table.csv").lines().next().unwrap().to_string();
+    assert_eq!(head.split(',').filter(|column| *column == "name").count(), 1, "{head}");
 }

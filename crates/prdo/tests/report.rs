@@ -75,7 +75,10 @@ fn the_command_in_the_report_repeats_the_run_to_the_bit() {
 fn figures_for_papers_are_written_when_asked_for() {
     let desk = trained();
     assert!(!desk.path("out/figure.pdf").exists());
-    desk.prdo("report out --figures").done();
+    let said = desk.prdo("report out --figures").done().stdout;
+    for name in ["out/report.html", "out/figure.svg", "out/figure.png", "out/figure.pdf"] {
+        assert!(said.lines().any(|line| line == name), "{name}: {said}");
+    }
     assert!(desk.bytes("out/figure.pdf").starts_with(b"%PDF-1.7"));
     assert!(desk.bytes("out/figure.png").starts_with(b"\x89PNG"));
     assert!(desk.read("out/figure.svg").starts_with("<svg"));

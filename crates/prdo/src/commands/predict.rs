@@ -53,9 +53,7 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
 fn key(path: &Path, name: &str) -> Result<Key, Failure> {
     let wrong = |e: prdo::data::DataError| Failure::Input(format!("--key: {e}"));
     match Format::of(path).map_err(wrong)? {
-        Format::Csv => {
-            Ok(Key { name: name.to_string(), values: csv::column(path, name).map_err(wrong)? })
-        }
+        Format::Csv => Ok(Key { name: name.to_string(), values: csv::column(path, name).map_err(wrong)? }),
         other => Err(Failure::Input(format!(
             "--key {name} is for CSV files, and this is a {} file: predictions are in the order of its records",
             other.name()

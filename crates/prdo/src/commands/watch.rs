@@ -11,8 +11,8 @@ use prdo::simulator::{Moments, Observer, Row, Training};
 use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Whether Ctrl-C was typed.

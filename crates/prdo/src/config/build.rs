@@ -43,6 +43,8 @@ pub struct Built {
     pub model: String,
     /// How many held-out records there are.
     pub test_records: usize,
+    /// How many are set aside for tuning.
+    pub validation_records: usize,
     /// What is public about the records: their shape and what things are called.
     pub facts: Facts,
     /// What the nodes are called, where the data names them.
@@ -307,6 +309,7 @@ fn finish<F: Feature>(
         run = run.private(privacy).accounting(accounting).after(spent);
     }
     let prepared = run.prepare().map_err(|e| located(document, &e))?;
+    let validation_records = validation.as_ref().map_or(0, Table::len);
     let validation = validation.map(|records| -> Validation {
         Box::new(move |x| prdo_simulator::accuracy(&second_model, x, &records))
     });
@@ -320,6 +323,7 @@ fn finish<F: Feature>(
         data: title,
         model: kind.to_owned(),
         test_records,
+        validation_records,
         facts,
         node_names,
         class_counts,

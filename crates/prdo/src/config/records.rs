@@ -353,7 +353,12 @@ fn format(document: &Document, path: &Path, field: &'static str) -> Result<Forma
     })
 }
 
-fn read(document: &Document, path: &Path, field: &'static str, part: Part<'_>) -> Result<Loaded, ConfigError> {
+fn read(
+    document: &Document,
+    path: &Path,
+    field: &'static str,
+    part: Part<'_>,
+) -> Result<Loaded, ConfigError> {
     let kind = format(document, path, field)?;
     let prefix = match (part, kind) {
         (Part::Training, Format::Idx | Format::Cifar10) => Some("train"),
@@ -409,7 +414,8 @@ fn from_loaded<F: Feature>(
     let intercept = intercept(document, binary);
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
-    let mut warnings: Vec<String> = rare_class(document, dataset.class_names.as_deref(), table.labels(), classes).into_iter().collect();
+    let mut warnings: Vec<String> =
+        rare_class(document, dataset.class_names.as_deref(), table.labels(), classes).into_iter().collect();
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
 
@@ -678,9 +684,11 @@ fn empty_node<F: Feature>(
 ) -> ConfigError {
     let name = dataset.node_names.as_ref().and_then(|names| names.get(node));
     let name = name.map_or(node.to_string(), |name| format!("{name:?}"));
-    let first = |keys: [&'static str; 2]| keys.into_iter().find(|key| document.has(key)).unwrap_or("data.path");
+    let first =
+        |keys: [&'static str; 2]| keys.into_iter().find(|key| document.has(key)).unwrap_or("data.path");
     if !holders.iter().any(|holder| *holder as usize == node) {
-        let message = format!("partition: no record is of node {node}, but there are nodes with larger numbers");
+        let message =
+            format!("partition: no record is of node {node}, but there are nodes with larger numbers");
         return document
             .error(first(["data.node", "partition.kind"]), message)
             .help("number the nodes from 0 without gaps, or give them names");

@@ -31,7 +31,8 @@ pub(super) fn settings(document: &Document, settled: &Settled<'_>) -> Vec<(&'sta
 /// What tells the run file of one run from that of another, in words: key, value here and value there. What a run is
 /// called, where its features are kept and which version wrote the file does not count.
 pub fn differences(here: &str, there: &str) -> Vec<String> {
-    let (Ok(here), Ok(there)) = (Document::parse("run.toml", here), Document::parse("run.toml", there)) else {
+    let (Ok(here), Ok(there)) = (Document::parse("run.toml", here), Document::parse("run.toml", there))
+    else {
         return vec!["its run.toml cannot be read".into()];
     };
     let apart = ["name", "features.cache", "resolved.prdo", "resolved.node_names"];
@@ -97,8 +98,8 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> String {
 /// Whether a key may stand in an agreement's settings.
 pub fn is_agreed(path: &str) -> bool {
     let section = path.split('.').next().unwrap_or("");
-    let whole = ["rounds", "method", "batch", "clip", "resolved"].contains(&section)
-        && path != "resolved.node_names";
+    let whole =
+        ["rounds", "method", "batch", "clip", "resolved"].contains(&section) && path != "resolved.node_names";
     let model = section == "model" && path != "model.file";
     let features = section == "features" && path != "features.cache";
     let single = [

@@ -28,6 +28,9 @@ pub(super) fn add(page: &mut Page, summary: &Json, nodes: &[String]) {
     if !classes.is_empty() {
         let names = summary["class_names"].as_array().into_iter().flatten();
         let names: Vec<String> = names.filter_map(|name| name.as_str().map(String::from)).collect();
+        if let Some(words) = not_in_it(summary) {
+            page.paragraph(&words);
+        }
         let labels = if nodes.is_empty() { Vec::new() } else { (0..classes.len()).map(name).collect() };
         let heat = Heat::new("Records of each class at each node", classes).row_labels(labels);
         page.figure(Figure::of(if names.is_empty() { heat } else { heat.column_labels(names) }));
@@ -38,6 +41,18 @@ pub(super) fn add(page: &mut Page, summary: &Json, nodes: &[String]) {
     }
     let accuracy = summary["node_accuracy"].as_array().into_iter().flatten().map(Json::as_f64);
     add_nodes(page, &records, &accuracy.collect::<Vec<_>>(), name);
+}
+
+/// Which records the tables leave out: nobody trains on them.
+fn not_in_it(summary: &Json) -> Option<String> {
+    let count = |key: &str| summary[key].as_u64().filter(|count| *count > 0);
+    let parts = [("test_records", "to test on"), ("validation_records", "for validation")];
+    let aside: Vec<String> =
+        parts.iter().filter_map(|(key, what)| Some(format!("{} {what}", count(key)?))).collect();
+    let all = summary["records"].as_u64()?;
+    (!aside.is_empty()).then(|| {
+        format!("These {all} records are trained on; set apart, and not counted here: {}.", aside.join(", "))
+    })
 }
 
 /// A line for each node: its records, and what its own model gets right of the held-out ones.
@@ -88,7 +103,8 @@ mod tests {
 
     #[test]
     fn nodes_have_their_names() {
-        let summary = json!({"class_counts": [[1, 2], [3, 4]], "node_accuracy": [0.5, 0.75], "node_records": [3, 7]});
+        let summary =
+            json!({"class_counts": [[1, 2], [3, 4]], "node_accuracy": [0.5, 0.75], "node_records": [3, 7]});
         let mut page = Page::new("", "");
         add(&mut page, &summary, &["Lakeside".into(), "North <& South>".into()]);
         let html = page.finish();

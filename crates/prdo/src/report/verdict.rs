@@ -54,7 +54,9 @@ fn how_far(d: &Difference, runner_up: &str) -> String {
     let show = |value| d.measure.show_difference(value);
     if paired.constant {
         let (by, unit, pairs) = (show(paired.mean), d.measure.unit(), d.pairs);
-        return format!("{by}{unit} against {runner_up}, the same difference for every one of {pairs} paired seeds");
+        return format!(
+            "{by}{unit} against {runner_up}, the same difference for every one of {pairs} paired seeds"
+        );
     }
     let compared = d.compared;
     let corrected =

@@ -255,7 +255,8 @@ impl LabelColumn {
     pub(super) fn push_number(&mut self, number: f64, cell: Cell<'_>) -> Result<(), DataError> {
         let (names, known) = (&self.names.codes, &self.names.known);
         // Where all names so far stand for nothing, it is they that are wrong.
-        if let Some((name, (_, place))) = known.iter().next().filter(|_| known.keys().all(|n| is_missing(n))) {
+        if let Some((name, (_, place))) = known.iter().next().filter(|_| known.keys().all(|n| is_missing(n)))
+        {
             let cell = Cell { place: place.unwrap_or(cell.place), ..cell };
             return Err(cell.refuse(quoted(name), "finite numbers, as in other records"));
         }
@@ -437,7 +438,9 @@ mod tests {
         );
         let twins = error(&["yes", "No", "no", "no"], ClassNames::Plausible);
         assert!(twins.contains("line 3") && twins.contains("\"No\" differs from \"no\" only"), "{twins}");
-        assert!(error(&["non smoker", "Nonsmoker"], ClassNames::Plausible).contains("only in case or blanks"));
+        assert!(
+            error(&["non smoker", "Nonsmoker"], ClassNames::Plausible).contains("only in case or blanks")
+        );
         assert_eq!(read(&["yes", "No", "no"], ClassNames::Any), Ok(3));
         assert_eq!(read(&["mild", "none"], ClassNames::Number(2)), Ok(2));
         let other = error(&["yes", "no", "NA"], ClassNames::Number(2));

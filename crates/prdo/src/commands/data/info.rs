@@ -45,7 +45,9 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     }
     match &facts {
         Ok(facts) => facts.lines().iter().for_each(|line| say(line)),
-        Err(_) => say(&format!("{}: {} records", format.name(), columns.as_ref().map_or(0, Columns::records))),
+        Err(_) => {
+            say(&format!("{}: {} records", format.name(), columns.as_ref().map_or(0, Columns::records)))
+        }
     }
     columns.iter().for_each(say_columns);
     if let Err(error) = &facts {
@@ -59,9 +61,13 @@ fn say_columns(columns: &Columns) {
     say("columns:");
     columns.lines().iter().for_each(|line| say(line));
     let Some(section) = columns.section() else { return };
-    say("\nFor text, and for numbers of any scale, a run file says what its columns are (docs/features.md):\n");
+    say(
+        "\nFor text, and for numbers of any scale, a run file says what its columns are (docs/features.md):\n",
+    );
     say(section.trim_end());
-    say("\nThese ranges were read from the records, and what private records reach is private itself: write what");
+    say(
+        "\nThese ranges were read from the records, and what private records reach is private itself: write what",
+    );
     say("everybody knows instead, as \"age: 0 to 120\".");
 }
 
@@ -207,7 +213,8 @@ impl Facts {
                     Some(name) => name.clone(),
                     None => node.to_string(),
                 };
-                let each = nodes.iter().enumerate().map(|(node, records)| format!("{}: {records}", name(node)));
+                let each =
+                    nodes.iter().enumerate().map(|(node, records)| format!("{}: {records}", name(node)));
                 format!("{} nodes, with records: {}", nodes.len(), listed(each, nodes.len()))
             }
             None => "no node column: a run file's [partition] says who holds what".to_owned(),

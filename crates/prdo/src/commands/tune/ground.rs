@@ -92,8 +92,12 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
 /// has none. Said before anything is extracted.
 fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
     let asked = match (on.generated, on.unprotected_validation) {
-        (true, _) => "--generated draws classes as clouds of points, and a map of images or of named columns reads none",
-        (_, true) => "--unprotected-validation has the records after the map, which would go through it again",
+        (true, _) => {
+            "--generated draws classes as clouds of points, and a map of images or of named columns reads none"
+        }
+        (_, true) => {
+            "--unprotected-validation has the records after the map, which would go through it again"
+        }
         _ => return Ok(()),
     };
     if !document.has_section("features") {
