@@ -222,7 +222,7 @@ fn a_hospital_whose_records_are_all_set_aside_is_named() {
         desk.prdo(&format!("run run.toml --out out-{seed} --set data.test=200 --set partition.seed={seed}"))
     };
     let refused = (1..9).map(answer).find(|answer| answer.code == Some(2)).expect("eight seeds");
-    for words in ["every record of node \"Zoo\" was set aside", "data.test=200", "test_path"] {
+    for words in ["every record of node \"Zoo\" was set aside", "data.test = 200", "test_path"] {
         assert!(refused.stderr.contains(words), "{words:?} is missing in {}", refused.stderr);
     }
     assert!(!refused.stderr.contains("speaks of"), "{}", refused.stderr);
@@ -258,7 +258,7 @@ fn what_was_set_apart_and_what_was_not_learned_is_said() {
     assert!(html.contains(
         "These 182 records are trained on; set apart, and not counted here: 48 to test on, 10 for validation."
     ));
-    let bad = desk.prdo("run run.toml --out bad --set method.step_size=300").done();
+    let bad = desk.prdo("run run.toml --out bad --set privacy.epsilon=0.01 --set clip.gradient=1.0").done();
     assert!(bad.stderr.contains("did not learn"), "{}", bad.stderr);
     let state = prdo::dashboard::Source::new(&desk.path("bad")).state(0, 0);
     let problems = state["problems"].as_array().unwrap();

@@ -44,7 +44,10 @@ pub fn differences(here: &str, there: &str) -> Vec<String> {
         let (here, there) = (shown(&here, path), shown(&there, path));
         (here != there).then(|| format!("{path} is {here} here and {there} there"))
     };
-    KEYS.iter().map(|key| key.path).filter(|path| !apart.contains(path)).filter_map(one).collect()
+    let paths = || KEYS.iter().map(|key| key.path).filter(|path| !apart.contains(path));
+    // What follows from settings only counts where they are the same.
+    let typed: Vec<String> = paths().filter(|path| !path.starts_with("resolved.")).filter_map(one).collect();
+    if typed.is_empty() { paths().filter_map(one).collect() } else { typed }
 }
 
 /// The keys that a document has, as a run file that can lie in any folder.
