@@ -60,18 +60,19 @@ def _labels(
     return np.array([number[label] for label in names], dtype="<f8"), known
 
 
-def _nodes(name: str, value: Any, records: int) -> bytes:
+def _nodes(name: str, value: Any, records: int) -> tuple[bytes, list[str] | None]:
+    """Who holds each record, and what the holders are called where they have names."""
     node = array(name, value)
     if node.shape != (records,):
         raise out_of_range(f"{name}.shape", node.shape, f"({records},): who holds each record")
     if node.dtype.kind in "iu":
         if node.min() < 0 or node.max() >= 2**31:
             raise out_of_range(name, int(node.min()), "whole numbers from 0, or names")
-        return node.astype("<u4").tobytes()
+        return node.astype("<u4").tobytes(), None
     if node.dtype.kind == "f":
         raise out_of_range(f"{name}.dtype", str(node.dtype), "whole numbers from 0, or names")
-    _, codes = np.unique([str(one) for one in node], return_inverse=True)
-    return codes.astype("<u4").tobytes()
+    names, codes = np.unique([str(one) for one in node], return_inverse=True)
+    return codes.astype("<u4").tobytes(), [str(one) for one in names]
 
 
 def is_table(data: Any) -> bool:
@@ -119,12 +120,14 @@ def arrays(
         raise out_of_range(name, type(data).__name__, "(X, y), (X, y, node) or a pandas DataFrame with a label column")
     features = _features(f"{name}: X", x)
     labels, class_names = _labels(f"{name}: y", y, len(features), classes)
+    holders, node_names = (None, None) if who is None else _nodes(f"{name}: node", who, len(features))
     return {
         "shape": list(features.shape),
         "image_bytes": features.dtype == np.uint8,
         "x": features.tobytes(),
         "y": labels.tobytes(),
-        "node": None if who is None else _nodes(f"{name}: node", who, len(features)),
+        "node": holders,
+        "node_names": node_names,
         "class_names": class_names,
         "feature_names": names if names is not None and len(names) == features.shape[1] else None,
     }

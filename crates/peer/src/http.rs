@@ -186,18 +186,29 @@ fn listen(listener: &TcpListener, answer: &Arc<Answer>, stop: &AtomicBool) {
             std::thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if busy.fetch_add(1, Ordering::SeqCst) >= AT_ONCE {
-            busy.fetch_sub(1, Ordering::SeqCst);
-            continue;
-        }
-        let (answer, mine) = (Arc::clone(answer), Arc::clone(&busy));
-        let started = named().spawn(move || {
+        let Some(place) = Place::take(&busy) else { continue };
+        let answer = Arc::clone(answer);
+        // A thread that does not start drops its place, too.
+        let _ = named().spawn(move || {
+            let _place = place;
             let _ = serve(stream, &*answer);
-            mine.fetch_sub(1, Ordering::SeqCst);
         });
-        if started.is_err() {
-            busy.fetch_sub(1, Ordering::SeqCst);
-        }
+    }
+}
+
+/// One of the connections that are served at once; given back when it is dropped, whatever becomes of its thread.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(busy: &Arc<AtomicUsize>) -> Option<Self> {
+        let place = Self(Arc::clone(busy));
+        (busy.fetch_add(1, Ordering::SeqCst) < AT_ONCE).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -267,4 +278,34 @@ fn asks_this_machine<'a>(headers: impl Iterator<Item = &'a str>) -> bool {
         _ => host,
     };
     name.eq_ignore_ascii_case("localhost") || ["127.0.0.1", "[::1]"].contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_panics_gives_its_place_back() {
+        let answer = |request: Request<'_>| match request.path {
+            "/panic" => panic!("this answer panics on purpose"),
+            _ => Response::of("text/plain", "here"),
+        };
+        let server = Server::open(SocketAddr::from(([127, 0, 0, 1], 0)), answer).unwrap();
+        let ask = |path: &str| {
+            let mut stream = TcpStream::connect(server.address()).unwrap();
+            stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
+            let mut answer = String::new();
+            let _ = stream.read_to_string(&mut answer);
+            answer
+        };
+        for _ in 0..=AT_ONCE {
+            assert!(ask("/panic").is_empty());
+        }
+        // The last thread may still be ending.
+        let answered = (0..50).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            ask("/").ends_with("here")
+        });
+        assert!(answered);
+    }
 }

@@ -241,7 +241,7 @@ const prdoNetwork = (() => {
         box.hidden = !drawable;
         const sample = drawable && picture.every > 1 ? `; every ${picture.every}th link is drawn` : "";
         const lambda = drawable && Number.isFinite(picture.lambda) ? `, λ = ${picture.lambda.toFixed(6)}` : "";
-        caption.textContent = problem || (drawable ? `${picture.kind ? `${picture.kind}: ` : ""}${picture.nodes} ${(picture.names || []).length ? "member" : "node"}${picture.nodes === 1 ? "" : "s"}, ${picture.edges} link${picture.edges === 1 ? "" : "s"}${lambda}${sample}` : "");
+        caption.textContent = problem || (drawable ? `${picture.kind ? `${picture.kind}: ` : ""}${picture.nodes} ${picture.members ? "member" : "node"}${picture.nodes === 1 ? "" : "s"}, ${picture.edges} link${picture.edges === 1 ? "" : "s"}${lambda}${sample}` : "");
         draw();
         drawTable();
       },

@@ -10,7 +10,7 @@
     { key: "grad_norm", title: "Gradient norm", label: "‖∇f(x̄)‖", log: true, percent: false, range: null },
     { key: "consensus_error", title: "Disagreement", label: "(1/n)·Σ‖xᵢ − x̄‖²", log: true, percent: false, range: null },
     { key: "epsilon_spent", title: "Privacy spent", label: "ε", log: false, percent: false, range: null },
-    { key: "clipped_gradient_fraction", title: "Gradients clipped", label: "share", log: false, percent: true, range: null },
+    { key: "clipped_gradient_fraction", title: "Gradients clipped", label: "share", log: false, percent: true, range: [0, 1] },
   ];
   const NODE_PANELS = [
     { key: "test_accuracy", title: "Test accuracy of this member's model", label: "share right", percent: true, log: false, range: null },

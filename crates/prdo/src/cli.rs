@@ -40,7 +40,8 @@ pub enum Command {
     Run(RunArgs),
     /// Runs every combination of the lists in run files: one table, one plot, paired random streams.
     #[command(after_help = "Example: prdo compare compare.toml --out comparison\n\
-        Write a list where a run file has a value: name = [\"prdo\", \"ed\"], seed = [1, 2, 3].")]
+        Write a list where a run file has a value: name = [\"prdo\", \"ed\"], seed = [1, 2, 3].\n\
+        Ctrl-C keeps the runs that are finished; the same command with the folder as --out goes on.")]
     Compare(CompareArgs),
     /// The paper's experiments.
     #[command(
@@ -104,9 +105,11 @@ pub enum Command {
         figures: bool,
     },
     /// What a trained model says about new records.
-    #[command(after_help = "Example: prdo predict results new-patients.csv --out predictions.csv\n\
+    #[command(
+        after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
         The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there, the\n\
-        share that is right is said.")]
+        share that is right is said."
+    )]
     Predict(PredictArgs),
     /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo export onnx runs/cnn")]
@@ -320,15 +323,21 @@ pub struct PredictArgs {
     /// The column of labels, if it is another than in training.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// A node's own model instead of the average; nodes are counted from 0.
-    #[arg(long, value_name = "I")]
-    pub node: Option<usize>,
+    /// A node's own model instead of the average: the node's name, or its number, counted from 0.
+    #[arg(long, value_name = "NODE")]
+    pub node: Option<String>,
+    /// A column of the data that is copied beside the predictions, to tell the records apart (CSV files only).
+    #[arg(long, value_name = "COLUMN")]
+    pub key: Option<String>,
     /// A CSV file for the predictions; default: stdout.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Replace a file that is there.
     #[arg(long)]
     pub overwrite: bool,
+    /// One JSON object on stdout instead of text: the predictions, unless they go to --out.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `prdo example`.

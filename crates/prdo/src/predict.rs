@@ -36,12 +36,12 @@ pub enum PredictError {
         kind: String,
     },
     /// A node that is not there.
-    #[error("node {node} is not allowed: it must be from 0 to {last}")]
+    #[error("node {node} is not allowed: it must be {allowed}")]
     Node {
         /// Which.
-        node: usize,
-        /// The last one.
-        last: usize,
+        node: String,
+        /// Which there are.
+        allowed: String,
     },
     /// Records that cannot be read.
     #[error("{0}")]
@@ -85,6 +85,8 @@ pub struct Predictions {
     pub probabilities: Vec<Vec<f64>>,
     /// The share that is right, where the records have labels.
     pub accuracy: Option<f64>,
+    /// What should be thought about.
+    pub warnings: Vec<String>,
 }
 
 impl Predictions {
@@ -125,16 +127,39 @@ fn facts_from_json(json: &Json) -> Option<Facts> {
     })
 }
 
+/// The number of a node that is given by its name or its number.
+fn node_number(node: &str, summary: &Json) -> Result<usize, PredictError> {
+    let names = summary["node_names"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    let names: Vec<&str> = names.collect();
+    let count = summary["nodes"].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    let named = names.iter().position(|name| *name == node);
+    let numbered = || node.parse().ok().filter(|number| *number < count);
+    named.or_else(numbered).ok_or_else(|| {
+        let last = count.saturating_sub(1);
+        let listed: Vec<String> = names.iter().take(20).map(|name| format!("{name:?}")).collect();
+        let names =
+            if names.is_empty() { String::new() } else { format!(", or one of {}", listed.join(", ")) };
+        PredictError::Node { node: node.to_string(), allowed: format!("from 0 to {last}{names}") }
+    })
+}
+
 impl Predictor {
-    /// The model in a folder; of a run the average, or one node's own.
+    /// The model in a folder; of a run the average, or the own one of a node, by its name or number.
     ///
     /// # Errors
-    /// A folder without a trained model, or with a damaged one.
-    pub fn open(folder: &Path, node: Option<usize>) -> Result<Self, PredictError> {
-        if folder.join(AGREEMENT).is_file() { Self::of_member(folder) } else { Self::of_run(folder, node) }
+    /// A folder without a trained model, or with a damaged one; a node that is not there.
+    pub fn open(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
+        match (folder.join(AGREEMENT).is_file(), node) {
+            (false, node) => Self::of_run(folder, node),
+            (true, None) => Self::of_member(folder),
+            (true, Some(node)) => {
+                let allowed = "left out: a member's folder has the member's own model only".to_string();
+                Err(PredictError::Node { node: node.to_string(), allowed })
+            }
+        }
     }
 
-    fn of_run(folder: &Path, node: Option<usize>) -> Result<Self, PredictError> {
+    fn of_run(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
         let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
         let summary = read("summary.json")?;
@@ -143,6 +168,7 @@ impl Predictor {
         let facts = facts_from_json(&summary["facts"]);
         let facts = facts.ok_or_else(|| broken("summary.json does not describe the records".into()))?;
         let document = Document::read(&folder.join("run.toml"))?;
+        let node = node.map(|node| node_number(node, &summary)).transpose()?;
         let bytes = read("model.safetensors")?;
         let kind = document.text("model.kind").unwrap_or_default();
         // Whether images were scaled is resolved: then their constants are in the run file.
@@ -155,8 +181,8 @@ impl Predictor {
                 match node {
                     None => average,
                     Some(node) => {
-                        let last = nodes.len().saturating_sub(1);
-                        nodes.into_iter().nth(node).ok_or(PredictError::Node { node, last })?
+                        let own = nodes.into_iter().nth(node);
+                        own.ok_or_else(|| damaged(format!("it has no model of node {node}")))?
                     }
                 }
             }
@@ -229,8 +255,10 @@ impl Predictor {
         if let Some(map) = &self.map {
             self.check_width(&file, loaded.width())?;
             let refuse = |e: Refused| PredictError::Features { file: file.clone(), problem: e.to_string() };
+            let cut_off = map.cut_off(&loaded);
             let mapped = map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(refuse)?;
-            return Ok(self.answer(&mapped, |table| self.linear(table)));
+            let warnings = far_outside(&cut_off, mapped.table.len());
+            return Ok(Predictions { warnings, ..self.answer(&mapped, |table| self.linear(table)) });
         }
         match (loaded, &self.model.form) {
             (Loaded::Images(images), Form::Network { spec, constants }) => {
@@ -288,8 +316,19 @@ impl Predictor {
         let names = self.facts.class_names.clone();
         let classes = names.unwrap_or_else(|| (0..classes).map(|k| k.to_string()).collect());
         let accuracy = dataset.labelled.then(|| accuracy(dataset, &classes, &probabilities)).flatten();
-        Predictions { classes, probabilities, accuracy }
+        Predictions { classes, probabilities, accuracy, warnings: Vec::new() }
     }
+}
+
+/// What to say of values that the model never saw the like of.
+fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
+    let say = |(column, count): &(String, usize)| {
+        format!(
+            "{column}: {count} of {records} values lie outside the range of training and were cut off at its ends; are they \
+             in the same unit?"
+        )
+    };
+    cut_off.iter().map(say).collect()
 }
 
 /// The share of records whose most probable class is their label, by name where labels have names; `None` when a label

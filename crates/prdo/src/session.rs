@@ -90,7 +90,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
     let last = rows.last();
     let guarantee = built.prepared.guarantee;
     let validation = built.validation.as_ref().and_then(|accuracy| accuracy(&training.average()));
-    let lowest_own = built.prepared.node_accuracy().into_iter().reduce(f64::min);
+    let own = built.prepared.node_accuracy();
+    let lowest = own.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
     json!({
         "finished": true,
         "name": document.text("name"),
@@ -99,6 +100,8 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "nodes": facts.nodes,
         "records": facts.records,
         "measured_records": facts.measured_records,
+        "test_records": built.test_records,
+        "validation_records": built.validation_records,
         "parameters": facts.parameters,
         "lambda": facts.spectrum.lambda,
         "data": built.data,
@@ -116,7 +119,9 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "test_accuracy": last.and_then(|r| r.test_accuracy),
         "test_auc": training.auc(&training.average()),
         "most_common_class": last.and_then(|r| r.test_accuracy).and(built.common_class),
-        "lowest_node_accuracy": lowest_own,
+        "lowest_node_accuracy": lowest.map(|(_, accuracy)| accuracy),
+        "lowest_node": lowest.map(|(node, _)| node),
+        "node_accuracy": own,
         "validation_accuracy": validation,
         "bytes_sent": last.map(|r| r.bytes_sent),
         "gradient_evaluations": last.map(|r| r.gradient_evaluations),
@@ -124,6 +129,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "class_counts": built.class_counts.as_ref().filter(|counts| counts.len() <= 1000),
         "class_names": built.facts.class_names,
         "facts": facts_to_json(&built.facts),
+        "node_names": built.node_names.as_ref().filter(|names| names.len() <= 1000),
         "node_records": Some(&built.prepared.node_records).filter(|records| records.len() <= 1000),
         "records_per_node": records_per_node(&built.prepared.node_records),
         "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),

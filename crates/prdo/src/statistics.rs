@@ -50,8 +50,11 @@ pub struct Paired {
     pub high: f64,
     /// Student's t.
     pub t: f64,
-    /// The probability of a |t| this large or larger if the true difference is zero.
+    /// The probability of a |t| this large or larger if the true difference is zero; 1 where nothing can be tested.
     pub p: f64,
+    /// Whether the difference is the same for every pair and not zero: then there is no spread to hold it against. Runs
+    /// without randomness are like that, and so are few pairs on a coarse measure, by chance.
+    pub constant: bool,
 }
 
 /// Differences smaller than this share of the values are rounding.
@@ -72,11 +75,13 @@ impl Paired {
         let error = (variance / n).sqrt();
         let half = quantile(0.025, freedom) * error;
         let size = pairs.iter().fold(0.0_f64, |size, (a, b)| size.max(a.abs()).max(b.abs()));
-        let (t, p) = match mean.abs() <= ROUNDING * size {
+        let none = mean.abs() <= ROUNDING * size;
+        let constant = !none && differences().all(|d| (d - mean).abs() <= ROUNDING * size);
+        let (t, p) = match none || constant {
             true => (0.0, 1.0),
             false => (mean / error, (2.0 * tail((mean / error).abs(), freedom)).clamp(0.0, 1.0)),
         };
-        Some(Self { pairs: count, mean, low: mean - half, high: mean + half, t, p })
+        Some(Self { pairs: count, mean, low: mean - half, high: mean + half, t, p, constant })
     }
 }
 
@@ -159,9 +164,11 @@ mod tests {
         assert_eq!(Paired::of(&[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]).unwrap().p, 1.0);
         let rounding = Paired::of(&[(1.0, 1.0 + 1e-15), (2.0, 2.0 + 2e-15), (3.0, 3.0)]).unwrap();
         assert_eq!((rounding.t, rounding.p), (0.0, 1.0));
-        // The same difference at every seed is no chance at all.
+        // The same difference at every seed has no spread to be held against: nothing is claimed.
         let same = Paired::of(&[(2.0, 1.0), (4.0, 3.0), (8.0, 7.0)]).unwrap();
-        assert!(same.p < 1e-12 && same.low == 1.0 && same.high == 1.0);
+        assert!(same.constant && same.p == 1.0 && same.low == 1.0 && same.high == 1.0);
+        assert!(!Paired::of(&[(1.0, 1.0), (2.0, 2.0)]).unwrap().constant);
+        assert!(!rounding.constant);
         assert_eq!(half_width(1.0, 1), None);
         assert!((half_width(1.0, 2).unwrap() - 12.706_204_736 / 2f64.sqrt()).abs() < 1e-6);
     }

@@ -86,7 +86,16 @@ fn ctrl_c_writes_a_checkpoint_and_says_how_to_resume() {
     // Another run file does not fit the checkpoint, and a damaged checkpoint is refused.
     let other = desk.prdo("run long.toml --out out --resume --set method.gamma=0.3");
     assert_eq!(other.code, Some(2));
-    assert!(other.stderr.contains("other settings"), "{}", other.stderr);
+    assert!(other.stderr.contains("other settings: method.gamma is 0.3 here and 0."), "{}", other.stderr);
+    // Its own run file goes on with it, wherever it is typed.
+    let shorter = desk.prdo("run out/run.toml --out out --resume --set rounds=300000");
+    assert!(shorter.stderr.contains("rounds is 300000 here and 200000 there"), "{}", shorter.stderr);
+    let mut own = desk.command("run run.toml --out . --resume --checkpoint-every 0");
+    let mut own = own.current_dir(desk.path("out")).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    own.kill().unwrap();
+    let own = String::from_utf8_lossy(&own.wait_with_output().unwrap().stderr).into_owned();
+    assert!(own.contains("resuming after round"), "{own}");
     let mut bytes = desk.bytes("out/checkpoint/state");
     bytes[100] ^= 1;
     desk.write("out/checkpoint/state", &bytes);

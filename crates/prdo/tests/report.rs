@@ -75,7 +75,10 @@ fn the_command_in_the_report_repeats_the_run_to_the_bit() {
 fn figures_for_papers_are_written_when_asked_for() {
     let desk = trained();
     assert!(!desk.path("out/figure.pdf").exists());
-    desk.prdo("report out --figures").done();
+    let said = desk.prdo("report out --figures").done().stdout;
+    for name in ["out/report.html", "out/figure.svg", "out/figure.png", "out/figure.pdf"] {
+        assert!(said.lines().any(|line| line == name), "{name}: {said}");
+    }
     assert!(desk.bytes("out/figure.pdf").starts_with(b"%PDF-1.7"));
     assert!(desk.bytes("out/figure.png").starts_with(b"\x89PNG"));
     assert!(desk.read("out/figure.svg").starts_with("<svg"));
@@ -134,7 +137,7 @@ fn an_unfinished_run_says_how_to_go_on() {
     assert!(desk.read("out/report.html").contains("--overwrite"));
     desk.write("out/checkpoint/state", "x");
     desk.prdo("report out").done();
-    assert!(desk.read("out/report.html").contains("prdo run RUN.toml --out out --resume"));
+    assert!(desk.read("out/report.html").contains("prdo run out/run.toml --out out --resume"));
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn a_comparison_has_intervals_tests_and_tables_for_papers() {
         "paired t test",
         "Holm",
         "over 4 paired seeds",
-        "corrected for 2 comparisons",
+        "corrected for 3 comparisons",
         "\\begin{tabular}",
         "href=\"table.tex\"",
     ] {

@@ -51,6 +51,6 @@ pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<
         }
         answer.set_item("matrix", PyBytes::new(py, &bytes::of(&matrix)))?;
     }
-    answer.set_item("svg", network_figure(&wiring, &spectrum).to_svg())?;
+    answer.set_item("svg", network_figure(&wiring, &spectrum, None).to_svg())?;
     Ok(answer)
 }

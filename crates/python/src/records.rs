@@ -17,6 +17,7 @@ pub struct Arrays<'py> {
     x: Bound<'py, PyBytes>,
     y: Bound<'py, PyBytes>,
     node: Option<Bound<'py, PyBytes>>,
+    node_names: Option<Vec<String>>,
     class_names: Option<Vec<String>>,
     feature_names: Option<Vec<String>>,
 }
@@ -34,12 +35,20 @@ impl Arrays<'_> {
         let labels = bytes::f64s(self.y.as_bytes());
         let node = self.node.as_ref().map(|node| bytes::u32s(node.as_bytes()));
         let (class_names, feature_names) = (self.class_names, self.feature_names);
+        let node_names = self.node_names;
         if self.image_bytes {
             let table = Table::new(width, self.x.as_bytes().to_vec(), labels).map_err(refuse)?;
-            let named = Dataset { node, class_names, feature_names, image, ..Dataset::from(table) };
-            return Ok(Loaded::Images(named));
+            return Ok(Loaded::Images(Dataset {
+                node,
+                node_names,
+                class_names,
+                feature_names,
+                image,
+                ..Dataset::from(table)
+            }));
         }
         let table = Table::new(width, bytes::f64s(self.x.as_bytes()), labels).map_err(refuse)?;
-        Ok(Loaded::Numbers(Dataset { node, class_names, feature_names, image, ..Dataset::from(table) }))
+        let names = Dataset { node_names, class_names, feature_names, ..Dataset::from(table) };
+        Ok(Loaded::Numbers(Dataset { node, image, ..names }))
     }
 }

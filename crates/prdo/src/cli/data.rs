@@ -11,8 +11,9 @@ pub enum Data {
         Without a network: prdo data get cifar10 --from cifar-10-binary.tar.gz\n\
         A cut download is gone on with by the same command.")]
     Get(GetArgs),
-    /// What a file holds: format, records, features or image shape, classes, nodes, ranges.
-    #[command(after_help = "Example: prdo data info data/cifar-10-batches-bin --json")]
+    /// What a file holds: format, records, columns or image shape, classes, nodes, ranges.
+    #[command(after_help = "Example: prdo data info data/cifar-10-batches-bin --json\n\
+        Of a CSV file every column is shown, and a [features] section that reads them: prdo data info people.csv")]
     Info(InfoArgs),
     /// Deals a data set out, one file a node, to rehearse with.
     #[command(

@@ -1,14 +1,18 @@
 //! `prdo compare`: every combination of the lists in run files, side by side.
 
 use super::report::write_figures;
-use super::{Failure, use_threads};
+use super::watch::Stop;
+use super::{Failure, use_threads, work};
 use crate::cli::{CompareArgs, OutArgs};
 use crate::progress::{Progress, say, tell};
-use prdo::config::{Document, Value, build};
+use prdo::config::{Built, Document, Value, build};
 use prdo::output::Folder;
 use prdo::plot::Theme;
 use prdo::report::{Cell, Comparison, measured_note, network_figure};
+use prdo::simulator::{End, Observer, Row, Training};
 use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -83,27 +87,39 @@ pub struct Contest<'a> {
     pub run_files: String,
 }
 
-/// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results.
+/// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results. Runs that were
+/// finished before it was interrupted are taken from the folder.
 pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(Comparison, Folder), Failure> {
     let Contest { title, name, planned, command, run_files } = contest;
     let (data, network) = check(&planned)?;
     let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
+    let parts = Parts::open(&folder, out.overwrite)?;
+    let stop = Stop::listen()?;
     let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
-    let cells = planned.par_iter().map(|(labels, document)| {
-        let cell = train(labels, document)?;
+    let cells = planned.par_iter().enumerate().map(|(k, (labels, document))| {
+        let Some(cell) = parts.cell(k, labels, document, &stop)? else { return Ok(None) };
         if let Ok(mut guard) = progress.lock() {
             guard.1 += 1;
             let done = guard.1;
             guard.0.at(done, || cell.method.card().title.to_string());
         }
-        Ok(cell)
+        Ok(Some(cell))
     });
     let cells = cells.collect::<Result<Vec<_>, Failure>>()?;
     if let Ok(mut guard) = progress.lock() {
         guard.0.finish();
     }
+    let done = cells.iter().flatten().count();
+    if done < cells.len() {
+        let shown = folder.path().display();
+        tell(&format!("stopped: {done} of {} runs are finished and stay in {shown}", cells.len()));
+        tell(&format!("go on with: {command} --out {shown}"));
+        return Err(Failure::Work("interrupted".into()));
+    }
+    let cells = cells.into_iter().flatten().collect();
     let comparison = Comparison { title: title.to_string(), data, command, run_files, network, cells };
     write(&comparison, &folder)?;
+    parts.remove()?;
     Ok((comparison, folder))
 }
 
@@ -146,21 +162,32 @@ fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
             data = format!("{data}; {note}");
         }
         if network.is_empty() {
-            let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum);
+            let names = built.node_names.as_deref();
+            let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum, names);
             network = figure.theme(Theme::Page).to_svg();
         }
     }
     Ok((data, network))
 }
 
-fn train(labels: &[(&'static str, Value)], document: &Document) -> Result<Cell, Failure> {
-    let built = build(document)?;
+/// A run that was built, trained to its end; nothing when it was stopped before.
+fn train(
+    labels: &[(&'static str, Value)],
+    document: &Document,
+    mut built: Built,
+    stop: &Stop,
+) -> Result<Option<Cell>, Failure> {
     let (method, gamma, clip) = (built.method, built.settings.gamma, built.clip);
     let started = Instant::now();
     let rounds = u64::from(built.prepared.schedule.rounds);
-    let outcome = built.prepared.train()?;
+    let (mut rows, schedule) = (Rows { rows: Vec::new(), stop }, built.prepared.schedule);
+    let end = prdo::simulator::train(&mut *built.prepared.training, &schedule, &mut rows);
+    if end.map_err(prdo::error::RunError::from)? == End::Stopped {
+        return Ok(None);
+    }
+    let outcome = built.prepared.outcome(rows.rows, Vec::new());
     let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
-    Ok(Cell {
+    Ok(Some(Cell {
         method,
         labels: labels.iter().filter(|(k, _)| *k != "seed").map(|(k, v)| (k.to_string(), shown(v))).collect(),
         seed: document.integer("seed").unwrap_or(1),
@@ -171,7 +198,73 @@ fn train(labels: &[(&'static str, Value)], document: &Document) -> Result<Cell, 
         clip,
         gamma: method.card().differences.then_some(gamma),
         rounds,
-    })
+    }))
+}
+
+/// Keeps the rows of a run, and stops it on Ctrl-C.
+struct Rows<'a> {
+    rows: Vec<Row>,
+    stop: &'a Stop,
+}
+
+impl Observer for Rows<'_> {
+    fn row(&mut self, row: &Row) -> ControlFlow<()> {
+        self.rows.push(*row);
+        ControlFlow::Continue(())
+    }
+
+    fn round(&mut self, _: &dyn Training) -> ControlFlow<()> {
+        if self.stop.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// The runs of a comparison that are finished before all are: a file each, until the comparison is written.
+struct Parts<'a> {
+    folder: &'a Folder,
+}
+
+impl<'a> Parts<'a> {
+    const NAME: &'static str = "parts";
+
+    /// Those in a folder, which stay unless they are to be replaced.
+    fn open(folder: &'a Folder, overwrite: bool) -> Result<Self, Failure> {
+        let parts = Self { folder };
+        if overwrite {
+            parts.remove()?;
+        }
+        Ok(parts)
+    }
+
+    fn remove(&self) -> Result<(), Failure> {
+        let path = self.folder.path().join(Self::NAME);
+        if path.is_dir() { std::fs::remove_dir_all(path).map_err(work(Self::NAME)) } else { Ok(()) }
+    }
+
+    /// One run: as it was finished before, if its settings and records are still the same, or trained now.
+    fn cell(
+        &self,
+        number: usize,
+        labels: &[(&'static str, Value)],
+        document: &Document,
+        stop: &Stop,
+    ) -> Result<Option<Cell>, Failure> {
+        if stop.asked() {
+            return Ok(None);
+        }
+        let built = build(document)?;
+        let fingerprint: String = built.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("{}/{number}.json", Self::NAME);
+        let read = std::fs::read(self.folder.path().join(&name)).ok();
+        let kept = read.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
+        let kept = kept.filter(|json| json["fingerprint"] == fingerprint.as_str());
+        if let Some(cell) = kept.and_then(|json| Cell::from_json(&json["run"])) {
+            return Ok(Some(cell));
+        }
+        let Some(cell) = train(labels, document, built, stop)? else { return Ok(None) };
+        let json = json!({ "fingerprint": fingerprint, "run": cell.to_json() });
+        self.folder.write(&name, json.to_string().as_bytes())?;
+        Ok(Some(cell))
+    }
 }
 
 /// Writes tables, figure and report.

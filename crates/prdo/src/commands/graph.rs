@@ -23,7 +23,7 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     let degrees = (0..wiring.graph.nodes()).map(|i| wiring.graph.degree(i));
     let (least, most) = degrees.fold((usize::MAX, 0), |(a, b), k| (a.min(k), b.max(k)));
     if let Some(path) = &args.picture {
-        draw(path, &network_figure(&wiring, &spectrum))?;
+        draw(path, &network_figure(&wiring, &spectrum, None))?;
     }
     if args.json {
         let object = json!({

@@ -3,14 +3,23 @@
 use super::Failure;
 use crate::cli::PredictArgs;
 use crate::progress::{say, tell};
+use prdo::data::{Format, csv};
 use prdo::output::write_atomically;
 use prdo::predict::{PredictError, Predictions, Predictor};
+use serde_json::{Value as Json, json};
 use std::fmt::Write;
+use std::path::Path;
 
 impl From<PredictError> for Failure {
     fn from(error: PredictError) -> Self {
         Failure::Input(error.to_string())
     }
+}
+
+/// A column of the data that stands beside the predictions.
+struct Key {
+    name: String,
+    values: Vec<String>,
 }
 
 pub fn run(args: &PredictArgs) -> Result<(), Failure> {
@@ -20,32 +29,71 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
             "{shown} is there already: choose another --out, or add --overwrite"
         )));
     }
-    let predictor = Predictor::open(&args.folder, args.node)?;
+    let predictor = Predictor::open(&args.folder, args.node.as_deref())?;
     let predictions = predictor.predict(&args.data, args.label.as_deref())?;
-    let text = table(&predictions);
-    match &args.out {
-        Some(out) => {
-            write_atomically(out, text.as_bytes())?;
+    let key = args.key.as_ref().map(|name| key(&args.data, name)).transpose()?;
+    predictions.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    if let Some(out) = &args.out {
+        write_atomically(out, table(&predictions, key.as_ref()).as_bytes())?;
+    }
+    match (&args.out, args.json) {
+        (out, true) => say(&to_json(&predictions, key.as_ref(), out.as_deref()).to_string()),
+        (Some(out), false) => {
             say(&format!("{} predictions in {}", predictions.probabilities.len(), out.display()));
         }
-        None => say(text.trim_end()),
+        (None, false) => say(table(&predictions, key.as_ref()).trim_end()),
     }
-    if let Some(accuracy) = predictions.accuracy {
+    if let Some(accuracy) = predictions.accuracy.filter(|_| !args.json) {
         tell(&format!("{:.2} % of these records' labels are predicted", 100.0 * accuracy));
     }
     Ok(())
 }
 
+/// The column that tells records apart, as it stands in the file.
+fn key(path: &Path, name: &str) -> Result<Key, Failure> {
+    let wrong = |e: prdo::data::DataError| Failure::Input(format!("--key: {e}"));
+    match Format::of(path).map_err(wrong)? {
+        Format::Csv => Ok(Key { name: name.to_string(), values: csv::column(path, name).map_err(wrong)? }),
+        other => Err(Failure::Input(format!(
+            "--key {name} is for CSV files, and this is a {} file: predictions are in the order of its records",
+            other.name()
+        ))),
+    }
+}
+
 /// The most probable class, and every class's probability.
-fn table(predictions: &Predictions) -> String {
+fn table(predictions: &Predictions, key: Option<&Key>) -> String {
     let heads: Vec<String> = predictions.classes.iter().map(|class| field(&format!("p_{class}"))).collect();
-    let mut text = format!("prediction,{}\n", heads.join(","));
-    for (class, row) in predictions.classes_of_records().zip(&predictions.probabilities) {
+    let first = key.map_or(String::new(), |key| field(&key.name) + ",");
+    let mut text = format!("{first}prediction,{}\n", heads.join(","));
+    for (k, (class, row)) in predictions.classes_of_records().zip(&predictions.probabilities).enumerate() {
         let name = predictions.classes.get(class).map_or(String::new(), |name| field(name));
         let cells: Vec<String> = row.iter().map(|p| format!("{p:.6}")).collect();
-        let _ = writeln!(text, "{name},{}", cells.join(","));
+        let first = key.and_then(|key| key.values.get(k)).map_or(String::new(), |value| field(value) + ",");
+        let _ = writeln!(text, "{first}{name},{}", cells.join(","));
     }
     text
+}
+
+/// The same for programs; where a file has the predictions, only what is to be said of them.
+fn to_json(predictions: &Predictions, key: Option<&Key>, out: Option<&Path>) -> Json {
+    let one = |(k, (class, row)): (usize, (usize, &Vec<f64>))| {
+        let mut json = json!({ "prediction": predictions.classes.get(class), "probabilities": row });
+        if let Some(value) = key.and_then(|key| key.values.get(k)) {
+            json["key"] = value.as_str().into();
+        }
+        json
+    };
+    let all = predictions.classes_of_records().zip(&predictions.probabilities).enumerate();
+    json!({
+        "records": predictions.probabilities.len(),
+        "classes": predictions.classes,
+        "accuracy": predictions.accuracy,
+        "warnings": predictions.warnings,
+        "key": key.map(|key| &key.name),
+        "file": out.map(|out| out.display().to_string()),
+        "predictions": out.is_none().then(|| all.map(one).collect::<Vec<_>>()),
+    })
 }
 
 /// A field of a CSV file.

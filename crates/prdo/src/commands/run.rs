@@ -9,7 +9,7 @@ use prdo::config::{Built, ConfigError, Document, NetworkFacts, build_showing, re
 use prdo::output::{Folder, parse_rows};
 use prdo::report::{describe, measured_note};
 use prdo::session::{Results, worries};
-use prdo::simulator::{End, Row, train};
+use prdo::simulator::{CheckpointError, End, Row, train};
 use serde_json::Value as Json;
 use std::path::Path;
 use std::sync::Mutex;
@@ -32,12 +32,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         false => Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?,
         true => Folder::resume(args.out.out.as_deref().unwrap_or(Path::new(".")))?,
     };
-    if let Some(summary) = finished(&folder, &resolved::to_toml(&document, &built))? {
+    let run_file = resolved::to_toml(&document, &built);
+    if let Some(summary) = finished(&folder, &run_file)? {
         tell("this run is finished already");
         show(&summary, folder.path(), args.out.json);
         return Ok(());
     }
-    let kept = restore(&folder, &mut built)?;
+    let kept = restore(&folder, &mut built, &run_file)?;
     match (args.resume, kept.last()) {
         (true, Some(_)) => tell(&format!("resuming after round {}", built.prepared.training.round())),
         (true, None) => tell("no checkpoint was written yet: starting from the beginning"),
@@ -105,10 +106,12 @@ pub fn finished(folder: &Folder, run_file: &str) -> Result<Option<Json>, Failure
         return Ok(None);
     }
     let path = folder.path();
-    if std::fs::read_to_string(path.join("run.toml")).unwrap_or_default() != run_file {
-        let shown = path.display();
+    let there = std::fs::read_to_string(path.join("run.toml")).unwrap_or_default();
+    let differences = resolved::differences(run_file, &there);
+    if !differences.is_empty() {
+        let (shown, differ) = (path.display(), some(&differences));
         return Err(Failure::Input(format!(
-            "{shown} holds a finished run with other settings: choose another --out"
+            "{shown} holds a finished run with other settings ({differ}): choose another --out"
         )));
     }
     if !path.join("report.html").is_file() {
@@ -121,15 +124,33 @@ pub fn finished(folder: &Folder, run_file: &str) -> Result<Option<Json>, Failure
     Ok(Some(summary))
 }
 
-/// Goes to where the folder's checkpoint is, if it has one: the rows measured up to there.
-pub fn restore(folder: &Folder, built: &mut Built) -> Result<Vec<Row>, Failure> {
+/// The first few differences.
+fn some(differences: &[String]) -> String {
+    const MOST: usize = 3;
+    let mut shown = differences.iter().take(MOST).cloned().collect::<Vec<_>>().join("; ");
+    if differences.len() > MOST {
+        shown += &format!("; and {} more", differences.len() - MOST);
+    }
+    shown
+}
+
+/// Goes to where the folder's checkpoint is, if it has one: the rows measured up to there. `run_file` is what this run
+/// would write as its `run.toml`.
+pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Vec<Row>, Failure> {
     let Some(bytes) = folder.checkpoint()? else { return Ok(Vec::new()) };
     let path = folder.path();
-    built
-        .prepared
-        .training
-        .restore(&built.fingerprint, &bytes)
-        .map_err(|e| Failure::Input(format!("{}: {e}", path.join("checkpoint/state").display())))?;
+    built.prepared.training.restore(&built.fingerprint, &bytes).map_err(|error| {
+        let state = path.join("checkpoint/state");
+        let there = std::fs::read_to_string(path.join("run.toml"));
+        let why = match (&error, there.map(|there| resolved::differences(run_file, &there))) {
+            (CheckpointError::OtherRun, Ok(differences)) if differences.is_empty() => {
+                ": the settings are the same, but the records, the graph's file or the version of prdo are not".into()
+            }
+            (CheckpointError::OtherRun, Ok(differences)) => format!(": {}", some(&differences)),
+            _ => String::new(),
+        };
+        Failure::Input(format!("{}: {error}{why}", state.display()))
+    })?;
     let round = built.prepared.training.round();
     let text = std::fs::read_to_string(path.join("metrics.csv")).unwrap_or_default();
     let rows: Vec<Row> = parse_rows(&text).into_iter().take_while(|row| row.round <= round).collect();
@@ -242,7 +263,20 @@ fn announce(built: &Built) {
         let least = facts.least_records;
         tell(&format!("smallest node: {least} records, each drawn with probability {:.3} a round", g.rate));
     }
+    if let Some(names) = &built.node_names {
+        tell(&holders(names, &built.prepared.node_records));
+    }
     tell("seeded simulation: not private against anyone who knows the seed");
+}
+
+/// The nodes by name, each with its records.
+fn holders(names: &[String], records: &[usize]) -> String {
+    /// More are counted.
+    const MOST: usize = 20;
+    let each = names.iter().zip(records).take(MOST).map(|(name, count)| format!("{name} {count}"));
+    let more = names.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(", and {more} more nodes") } else { String::new() };
+    format!("records to train on: {}{more}", each.collect::<Vec<_>>().join(", "))
 }
 
 /// Writes the model, the summary and the report.
@@ -281,10 +315,13 @@ fn print_summary(summary: &Json, folder: &Path) {
     }
     if let Some(accuracy) = number("test_accuracy") {
         let own = number("lowest_node_accuracy").unwrap_or(accuracy);
+        let lowest = summary["lowest_node"].as_u64().and_then(|node| usize::try_from(node).ok());
+        let name = lowest.and_then(|node| summary["node_names"].get(node)?.as_str());
         say(&format!(
-            "test accuracy {:.2} % (average model); worst node's own {:.2} %",
+            "test accuracy {:.2} % (average model); worst node's own {:.2} %{}",
             100.0 * accuracy,
-            100.0 * own
+            100.0 * own,
+            name.map_or(String::new(), |name| format!(" ({name})"))
         ));
         let common = number("most_common_class")
             .map(|share| format!("always the most common class: {:.2} %", 100.0 * share));

@@ -11,8 +11,8 @@ use prdo::simulator::{Moments, Observer, Row, Training};
 use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Whether Ctrl-C was typed.
@@ -20,9 +20,13 @@ use std::time::{Duration, Instant};
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Listens for Ctrl-C; to be called once a process. A second Ctrl-C ends the process at once: the last
-    /// checkpoint is still whole.
+    /// Listens for Ctrl-C. A second Ctrl-C ends the process at once: the last checkpoint is still whole.
     pub fn listen() -> Result<Self, Failure> {
+        /// A process has one handler: whoever asks again looks at the same flag.
+        static LISTENING: OnceLock<Stop> = OnceLock::new();
+        if let Some(stop) = LISTENING.get() {
+            return Ok(stop.clone());
+        }
         let stop = Self(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&stop.0);
         let handler = move || {
@@ -31,7 +35,7 @@ impl Stop {
             }
         };
         ctrlc::set_handler(handler).map_err(|e| Failure::Work(format!("cannot listen for Ctrl-C: {e}")))?;
-        Ok(stop)
+        Ok(LISTENING.get_or_init(|| stop).clone())
     }
 
     /// The flag itself, for whoever looks at it.

@@ -10,6 +10,7 @@ use super::network::{Wiring, wiring};
 use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
 use super::records::{Holdings, Kept, holdings, kept_holdings, mapped_holdings, nodes_of_file, public_facts};
+use super::resolved::{Known, Settled, settings};
 use crate::run::{Prepared, Run};
 use prdo_accounting::History;
 use prdo_algorithm::{Method, Settings};
@@ -44,8 +45,12 @@ pub struct Built {
     pub test_records: usize,
     /// The share of the held-out records' most common class: what whoever always says it gets right.
     pub common_class: Option<f64>,
+    /// How many are set aside for tuning.
+    pub validation_records: usize,
     /// What is public about the records: their shape and what things are called.
     pub facts: Facts,
+    /// What the nodes are called, where the data names them.
+    pub node_names: Option<Vec<String>>,
     /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
     /// The accuracy on the records set aside for tuning.
@@ -174,7 +179,8 @@ pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<
     }
     let holdings = holdings(document, nodes, kind == "logistic")?;
     let model = plan_model(document, &kind, &holdings.facts, false)?;
-    finish(document, &kind, wiring, holdings, [model.numbers(), model.numbers()], model.start)
+    let models = [model.numbers(), model.numbers()];
+    finish(document, &kind, wiring, holdings, models, (model.start, None))
 }
 
 /// Builds the run of a document without lists, of a model that a program brings. `model.kind` must be "own".
@@ -195,12 +201,12 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
         Kept::Numbers(holdings) => {
             let model = || own.numbers(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
-            finish(document, &kind, wiring, holdings, models, own.start())
+            finish(document, &kind, wiring, holdings, models, (own.start(), None))
         }
         Kept::Images(holdings) => {
             let model = || own.images(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
-            finish(document, &kind, wiring, holdings, models, own.start())
+            finish(document, &kind, wiring, holdings, models, (own.start(), None))
         }
         Kept::Features(_) => Err(document.error(
             "features.map",
@@ -223,7 +229,8 @@ fn with_features(
     let holdings = mapped_holdings(document, wiring.graph.nodes(), &map, extracting)?;
     let model = plan_model(document, kind, &holdings.facts, false)?;
     let again = || model.mapped().ok_or_else(|| document.missing("features.map"));
-    let built = finish(document, kind, wiring, holdings, [again()?, again()?], model.start.clone())?;
+    let start = (model.start.clone(), None);
+    let built = finish(document, kind, wiring, holdings, [again()?, again()?], start)?;
     let features = Some(FeatureFacts { description: map.describe(), hash: map.hash() });
     Ok(Built { features, ..built })
 }
@@ -240,7 +247,8 @@ fn with_network<F: Feature>(
     let Form::Network { spec, constants } = model.form else { return Err(document.missing("model.kind")) };
     let network: Network<F> = network_of(&spec, constants.as_ref());
     let models: [BoxedModel<F>; 2] = [Box::new(network.clone()), Box::new(network.clone())];
-    let built = finish(document, kind, wiring, holdings, models, model.start)?;
+    let start = (model.start, constants.as_ref());
+    let built = finish(document, kind, wiring, holdings, models, start)?;
     let points = if built.method.card().differences { 2 } else { 1 };
     let bytes = rayon::current_num_threads() * network.bytes(points);
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
@@ -254,18 +262,29 @@ fn finish<F: Feature>(
     holdings: Holdings<F>,
     // One model goes into the gates, the other validates the result.
     [first_model, second_model]: [BoxedModel<F>; 2],
-    start: Start,
+    // Where it starts, and what its input is scaled by.
+    (start, constants): (Start, Option<&(Vec<f32>, Vec<f32>)>),
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
-    let fingerprint = fingerprint(document, &holdings, &wiring);
-    let Holdings { nodes, held_out, validation, title, facts, warnings: thoughts, .. } = holdings;
+    let least = holdings.nodes.iter().map(Table::len).min().unwrap_or(0);
+    let recipe = recipe(document, least)?;
+    let known = Known {
+        model: kind,
+        method: recipe.method,
+        batch: recipe.batch,
+        constants,
+        private: recipe.privacy.is_some(),
+        facts: None,
+    };
+    let test_records = holdings.held_out.as_ref().map_or(0, Table::len);
+    let nodes = wiring.graph.nodes();
+    let settled = Settled { known, nodes, rule: wiring.rule, test_records };
+    let fingerprint = fingerprint(document, &settled, &holdings, &wiring, &start);
+    let Holdings { nodes, held_out, validation, node_names, title, facts, warnings: thoughts } = holdings;
     let statement = statement(document)?;
-    let least = nodes.iter().map(Table::len).min().unwrap_or(0);
-    let test_records = held_out.as_ref().map_or(0, Table::len);
     let common_class = held_out.as_ref().filter(|_| facts.classes.is_some()).and_then(common_class);
-
     let Recipe { method, settings, rounds, batch, clip, privacy, accounting, earlier, mut warnings, .. } =
-        recipe(document, least)?;
+        recipe;
     warnings.extend(thoughts);
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
         .rounds(rounds)
@@ -294,6 +313,7 @@ fn finish<F: Feature>(
         run = run.private(privacy).accounting(accounting).after(spent);
     }
     let prepared = run.prepare().map_err(|e| located(document, &e))?;
+    let validation_records = validation.as_ref().map_or(0, Table::len);
     let validation = validation.map(|records| -> Validation {
         Box::new(move |x| prdo_simulator::accuracy(&second_model, x, &records))
     });
@@ -308,7 +328,9 @@ fn finish<F: Feature>(
         model: kind.to_owned(),
         test_records,
         common_class,
+        validation_records,
         facts,
+        node_names,
         class_counts,
         validation,
         warnings,
@@ -344,8 +366,24 @@ pub(crate) fn common_class<F: Feature>(records: &Table<F>) -> Option<f64> {
     Some(most as f64 / labels.len() as f64)
 }
 
-/// A hash of every setting that the bits of a run depend on, of the network, and of the data where it came from a file.
-fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: &Wiring) -> [u8; 32] {
+/// A hash of every setting that the bits of a run depend on, of the network, and of what came from files. Settings count
+/// as they are meant, not as they were typed: a run's own `run.toml` goes on with it, and its files may have moved.
+fn fingerprint<F: Feature>(
+    document: &Document,
+    settled: &Settled<'_>,
+    holdings: &Holdings<F>,
+    wiring: &Wiring,
+    start: &Start,
+) -> [u8; 32] {
+    let apart = [
+        "name",
+        "privacy.statement",
+        "features.cache",
+        "data.path",
+        "data.test_path",
+        "graph.file",
+        "model.file",
+    ];
     let mut hasher = blake3::Hasher::new();
     // A program's own model, and secret draws, are not described by settings: each run of them is another one.
     if document.unseeded || document.text("model.kind").as_deref() == Some(OWN) {
@@ -354,14 +392,18 @@ fn fingerprint<F: Feature>(document: &Document, holdings: &Holdings<F>, wiring: 
             hasher.update(&chance);
         }
     }
-    for key in super::schema::KEYS {
-        let counts = !["name", "privacy.statement"].contains(&key.path) && !key.path.starts_with("resolved.");
-        if let Some(value) = document.get(key.path).filter(|_| counts) {
-            hasher.update(format!("{} = {value}\n", key.path).as_bytes());
+    for (path, value) in settings(document, settled) {
+        if !apart.contains(&path) {
+            hasher.update(format!("{path} = {value}\n").as_bytes());
         }
     }
+    if document.has("model.file") {
+        start.values().iter().for_each(|value| {
+            hasher.update(&value.to_le_bytes());
+        });
+    }
     if document.text("data.source").is_some_and(|source| source == "file" || source == "memory") {
-        for table in &holdings.nodes {
+        for table in holdings.nodes.iter().chain(&holdings.held_out) {
             hasher.update(&(table.len() as u64).to_le_bytes());
             table.bytes(&mut |bytes| {
                 hasher.update(bytes);

@@ -349,6 +349,7 @@ fn check(
         let error = ConfigError::at(&place(span), message).about_value(key.path, &shown, &allowed);
         match suggestion(key, value) {
             Some(near) => error.help(format!("did you mean {near:?}?")),
+            None if key.path == "privacy.epsilon" && shown.contains("inf") => error.help(NO_PRIVACY),
             None => error,
         }
     })
@@ -363,6 +364,9 @@ fn float(value: &DeValue<'_>, ok: fn(f64) -> bool) -> Option<f64> {
     let x: f64 = digits.replace('_', "").parse().ok()?;
     (x.is_finite() && ok(x)).then_some(x)
 }
+
+/// What to do for ε = ∞.
+pub(super) const NO_PRIVACY: &str = "for no privacy at all (ε = ∞), leave the [privacy] section out";
 
 /// The choice nearest to what was typed.
 fn suggestion(key: &Key, value: &Spanned<DeValue<'_>>) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::place::ConfigError;
 use super::schema;
 use prdo_peer::agreement::Facts;
-use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded};
+use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded, nearest_name};
 use prdo_problem::features::{
     Cache, Column, FeatureError, FeatureMap, Found, PatchSettings, Settings, TableMap, TableSettings,
 };
@@ -106,20 +106,24 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
     let count = facts.features as usize;
     let names = facts.feature_names.clone().unwrap_or_else(|| (1..=count).map(|k| k.to_string()).collect());
     let mut ranges = Vec::new();
-    for text in document.texts("features.ranges").unwrap_or_default() {
-        let Some(range) = parsed(&text) else {
+    for (k, text) in document.texts("features.ranges").unwrap_or_default().iter().enumerate() {
+        let Some(range) = parsed(text) else {
             let message = format!("features.ranges: {text:?} is not \"column: low to high\"");
-            return Err(document.error("features.ranges", message));
+            return Err(document.item_error("features.ranges", k, message));
         };
         ranges.push(range);
     }
     let categories = document.texts("features.categories").unwrap_or_default();
-    let known = |name: &str| names.iter().any(|n| n == name);
-    let given = ranges.iter().map(|(name, ..)| name).chain(&categories);
-    if let Some(unknown) = given.into_iter().find(|name| !known(name)) {
+    let ranged = ranges.iter().enumerate().map(|(k, (name, ..))| ("features.ranges", k, name));
+    let hashed = categories.iter().enumerate().map(|(k, name)| ("features.categories", k, name));
+    if let Some((path, k, unknown)) = ranged.chain(hashed).find(|(_, _, name)| !names.contains(name)) {
         let message =
             format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
-        return Err(document.error("features.ranges", message));
+        let error = document.item_error(path, k, message);
+        return Err(match nearest_name(&names, unknown) {
+            Some(near) => error.help(format!("did you mean {near:?}?")),
+            None => error,
+        });
     }
     let column = |name: &String| match ranges.iter().find(|(n, ..)| n == name) {
         Some((_, low, high)) => Ok(Column::Range { name: name.clone(), low: *low, high: *high }),
@@ -143,12 +147,22 @@ fn parsed(text: &str) -> Option<(String, f64, f64)> {
 
 /// An error at the key it is about.
 pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
+    if let FeatureError::Range { column, .. } = error {
+        let ranges = document.texts("features.ranges").unwrap_or_default();
+        let item = ranges.iter().position(|text| parsed(text).is_some_and(|(name, ..)| name == *column));
+        return document.item_error("features.ranges", item.unwrap_or(0), error.to_string());
+    }
     let field = match error {
         FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => {
             "features.ranges"
         }
         FeatureError::Setting { field, value, allowed } => {
-            let key = schema::find(&format!("features.{field}")).filter(|key| document.has(key.path));
+            let name = match *field {
+                "size" => "patch",
+                "columns" => "ranges",
+                name => name,
+            };
+            let key = schema::find(&format!("features.{name}")).filter(|key| document.has(key.path));
             let path = key.map_or("features.map", |key| key.path);
             return document.error(path, error.to_string()).about_value(path, value, allowed);
         }
@@ -235,6 +249,16 @@ impl Map {
             None => Ok(()),
             known => self.same_as(known.as_deref()).map_err(|e| located(document, &e)),
         }
+    }
+
+    /// Which columns of a table have values outside their ranges, and how many: they are cut off there.
+    pub fn cut_off(&self, loaded: &Loaded) -> Vec<(String, usize)> {
+        let (Made::Table(map), Loaded::Numbers(data)) = (&self.made, loaded) else { return Vec::new() };
+        let shown = |column: &Column| match column {
+            Column::Range { name, low, high } => format!("{name} ({low} to {high})"),
+            Column::Category { name } => name.clone(),
+        };
+        map.cut_off(&data.table).into_iter().map(|(column, count)| (shown(column), count)).collect()
     }
 
     /// The records' features; what was not kept on disk is in the warnings.

@@ -1,6 +1,6 @@
 //! The run file's `[method]`, `[batch]`, `[clip]` and `[privacy]` sections: how the model is trained, from what is public.
 
-use super::document::Document;
+use super::document::{Document, NO_PRIVACY};
 use super::model::located;
 use super::place::ConfigError;
 use crate::run::{Guarantee, Plan, Privacy};
@@ -139,6 +139,8 @@ fn method(document: &Document, warnings: &mut Vec<String>) -> Result<(Method, Se
 
 /// An ε above this is warned of.
 const MUCH: f64 = 10.0;
+/// Whoever asks for this much wants none.
+const NONE: f64 = 1000.0;
 
 fn privacy(
     document: &Document,
@@ -159,7 +161,8 @@ fn privacy(
     if let Some(epsilon) = document.float("privacy.epsilon").filter(|epsilon| *epsilon > MUCH) {
         warnings.push(format!(
             "privacy.epsilon = {epsilon}: whoever sees the messages may be e^{epsilon} times surer of a record than before; \
-             that is hardly any protection, and most people stay below {MUCH}"
+             that is hardly any protection, and most people stay below {MUCH}{}",
+            if epsilon >= NONE { format!("; {NO_PRIVACY}") } else { String::new() }
         ));
     }
     match (document.float("privacy.epsilon"), document.float("privacy.noise_multiplier")) {

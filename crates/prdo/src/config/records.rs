@@ -7,8 +7,9 @@ use super::model::{OWN, model_kind};
 use super::place::ConfigError;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{
-    self, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
+    self, ClassNames, DataError, Dataset, Feature, Format, ImageShape, Loaded, Options, Partition, Table,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Who holds what, before it is sealed: numbers, or images as bytes.
@@ -19,14 +20,14 @@ pub struct Holdings<F: Feature = f64> {
     pub held_out: Option<Table<F>>,
     /// Records set aside for tuning.
     pub validation: Option<Table<F>>,
+    /// What the nodes are called, where the data names them.
+    pub node_names: Option<Vec<String>>,
     /// What is public about the records: features (without an intercept), classes (2 for ±1), names, shape.
     pub facts: Facts,
     /// What should be thought about.
     pub warnings: Vec<String>,
     /// What the data is, in words.
     pub title: String,
-    /// The names of the nodes, where the data names them.
-    pub names: Option<Vec<String>>,
 }
 
 /// Records that a program gives, instead of a file.
@@ -155,7 +156,7 @@ fn redistribute(document: &Document, holdings: Holdings) -> Result<Holdings, Con
     let at = |e: DataError| data_error(document, &e);
     let nodes = holdings.nodes.len();
     let dataset = Dataset::from(Table::concat(&holdings.nodes).map_err(at)?);
-    let (partition, how) = partition(document, &dataset, nodes)?;
+    let Dealt { partition, how, .. } = partition(document, &dataset, nodes, &BTreeSet::new())?;
     let title = format!("{}, {how} the nodes", holdings.title);
     Ok(Holdings { nodes: partition.into_tables(dataset.table), title, ..holdings })
 }
@@ -205,7 +206,13 @@ fn taking_part(node: &[u32], least: usize) -> Option<usize> {
 
 /// A data error at the key it is about.
 fn data_error(document: &Document, error: &DataError) -> ConfigError {
+    data_error_of(document, error, "data.path")
+}
+
+/// The same for the file that `file_key` names.
+fn data_error_of(document: &Document, error: &DataError, file_key: &'static str) -> ConfigError {
     let field = match error {
+        _ if file_key != "data.path" => file_key,
         DataError::Argument { name, .. } => match *name {
             "nodes" => "graph.nodes",
             "concentration" => "partition.concentration",
@@ -221,8 +228,9 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
             _ => "data.source",
         },
         DataError::MissingColumn { wanted, .. } => {
-            let named = |path| document.text(path).is_some_and(|name| wanted.contains(&name));
-            let listed = |name: &String| wanted.contains(name.as_str());
+            let is = |name: &str| *wanted == format!("{name:?}");
+            let named = |path| document.text(path).is_some_and(|name| is(&name));
+            let listed = |name: &String| is(name);
             match () {
                 () if named("data.label") => "data.label",
                 () if named("data.node") => "data.node",
@@ -232,9 +240,17 @@ fn data_error(document: &Document, error: &DataError) -> ConfigError {
                 () => "data.path",
             }
         }
+        DataError::DoubtfulLabel { .. } if document.has("data.label") => "data.label",
         _ if document.has("data.path") => "data.path",
         _ => "data.source",
     };
+    if let DataError::DoubtfulLabel { count, .. } = error {
+        let help = format!(
+            "every different label becomes a class: mend the file, or leave these records out; if all of these are \
+             classes, write classes = {count} under [data]"
+        );
+        return document.error(field, format!("data: {error}")).help(help);
+    }
     let message = format!("data: {error}");
     let not_numeric = message.contains("finite numbers") && message.contains("column");
     let error = document.error(field, message);
@@ -288,10 +304,10 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 .map(|n| data::generate::logistic_held_out(n, d, heterogeneity, nodes, seed))
                 .transpose()?,
             validation: None,
+            node_names: None,
             warnings: Vec::new(),
             facts: law_facts(document, source),
             title: title(&format!("generated logistic data, {d} features, heterogeneity {heterogeneity}")),
-            names: None,
         },
         "blobs" => {
             let classes = blob_classes(document);
@@ -302,20 +318,20 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                     .map(|n| data::generate::blobs_held_out(n, d, classes, spread, seed))
                     .transpose()?,
                 validation: None,
+                node_names: None,
                 warnings: Vec::new(),
                 facts: law_facts(document, source),
                 title: title(&format!("generated blobs of spread {spread}, {classes} classes, {d} features")),
-                names: None,
             }
         }
         "quadratic" => Holdings {
             nodes: data::generate::quadratic(nodes, records, d, heterogeneity, seed)?,
             held_out: None,
             validation: None,
+            node_names: None,
             warnings: Vec::new(),
             facts: law_facts(document, source),
             title: title(&format!("generated quadratic targets in {d} dimensions")),
-            names: None,
         },
         _ => {
             let bound = document.float("data.bound").unwrap_or(1.0);
@@ -323,10 +339,10 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
                 nodes: data::generate::coefficients(nodes, records, bound, seed)?,
                 held_out: None,
                 validation: None,
+                node_names: None,
                 warnings: Vec::new(),
                 facts: law_facts(document, source),
                 title: title(&format!("generated coefficients within ±{bound}")),
-                names: None,
             }
         }
     })
@@ -334,9 +350,10 @@ fn generated(document: &Document, source: &str, nodes: usize) -> Result<Holdings
 
 /// Which part of data that comes in a training and a test part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Part<'a> {
     Training,
-    Test,
+    /// Its features are these, where they have names.
+    Test(Option<&'a [String]>),
 }
 
 fn read_file(document: &Document) -> Result<Loaded, ConfigError> {
@@ -357,26 +374,42 @@ fn format(document: &Document, path: &Path, field: &'static str) -> Result<Forma
     })
 }
 
-fn read(document: &Document, path: &Path, field: &'static str, part: Part) -> Result<Loaded, ConfigError> {
+fn read(
+    document: &Document,
+    path: &Path,
+    field: &'static str,
+    part: Part<'_>,
+) -> Result<Loaded, ConfigError> {
     let kind = format(document, path, field)?;
     let prefix = match (part, kind) {
         (Part::Training, Format::Idx | Format::Cifar10) => Some("train"),
-        (Part::Test, Format::Idx) => Some("t10k"),
-        (Part::Test, Format::Cifar10) => Some("test"),
+        (Part::Test(_), Format::Idx) => Some("t10k"),
+        (Part::Test(_), Format::Cifar10) => Some("test"),
+        _ => None,
+    };
+    // Held-out columns go by their names, in whatever order, and nobody need hold these records.
+    let named = match part {
+        Part::Test(Some(names)) if matches!(kind, Format::Csv | Format::Parquet) => Some(names.to_vec()),
         _ => None,
     };
     let options = Options {
         format: Some(kind),
         label: document.text("data.label"),
-        node: document.text("data.node"),
-        features: document.texts("data.features"),
+        node: document.text("data.node").filter(|_| named.is_none()),
+        features: named.or_else(|| document.texts("data.features")),
         columns: document.texts("data.columns"),
         categories: document.texts("features.categories").unwrap_or_default(),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
         unlabelled: false,
+        // Held-out records need not be of every class; theirs are held against those of the others.
+        class_names: match (part, document.integer("data.classes")) {
+            (Part::Test(_), _) => ClassNames::Any,
+            (Part::Training, Some(classes)) => ClassNames::Number(classes as usize),
+            (Part::Training, None) => ClassNames::Plausible,
+        },
     };
-    data::load(path, &options).map_err(|e| data_error(document, &e)).map_err(|mut e| {
+    data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
         e.place = e.place.or_else(|| document.place(field).cloned());
         e
     })
@@ -406,12 +439,15 @@ fn from_loaded<F: Feature>(
     let intercept = intercept(document, binary) && !document.has_section("features");
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
+    warnings.extend(rare_class(document, dataset.class_names.as_deref(), table.labels(), classes));
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
 
+    // Before records are set aside, which may be all that a node has.
+    let holders: BTreeSet<u32> = dataset.node.iter().flatten().copied().collect();
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
-        let test = read_test(document, &path, width, convert)?;
+        let test = read_test(document, &path, &facts, convert)?;
         let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(test) = document.given().and_then(|given| given.test.clone()) {
@@ -423,13 +459,11 @@ fn from_loaded<F: Feature>(
         let test = convert(test, "the test data").map_err(|e| refused(document, "data.source", e))?.table;
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
-        let test = read(document, &path, "data.path", Part::Test)?;
+        let test = read(document, &path, "data.path", Part::Test(None))?;
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
-    let (partition, how) = partition(document, &dataset, nodes)?;
-    let by_column = document.text("partition.kind").is_none_or(|kind| kind == "column");
-    let names = dataset.node_names.clone().filter(|_| by_column);
+    let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes, &holders)?;
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
@@ -441,7 +475,7 @@ fn from_loaded<F: Feature>(
     // Reports are passed on: they name the file, not where it lies on this machine.
     let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
     let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
-    Ok(Holdings { nodes: tables, held_out, validation, facts, warnings, title, names })
+    Ok(Holdings { nodes: tables, held_out, validation, node_names, facts, warnings, title })
 }
 
 /// The records of nodes that hold as many as `partition.least` says; of others it is said that they are left out.
@@ -566,6 +600,41 @@ fn given_classes<F: Feature>(
     Ok(document.integer("data.classes").map(|k| k as usize).or(names.map(Vec::len)))
 }
 
+/// A warning if one class has hardly any records, which is what slips in labels look like; `data.classes` says that the
+/// classes are meant.
+fn rare_class(
+    document: &Document,
+    names: Option<&[String]>,
+    labels: &[f64],
+    classes: Option<usize>,
+) -> Option<String> {
+    /// With more classes few records a class are usual, and nobody reads the list.
+    const MOST: usize = 100;
+    let classes = classes.filter(|k| *k <= MOST && !document.has("data.classes"))?;
+    let mut counts = vec![0_usize; classes];
+    for label in labels {
+        // Of two classes the labels may be −1 and 1.
+        let class = if classes == 2 { usize::from(*label > 0.0) } else { *label as usize };
+        counts.get_mut(class).into_iter().for_each(|count| *count += 1);
+    }
+    let name = |k: usize| match names.and_then(|names| names.get(k)) {
+        Some(name) => format!("{name:?}"),
+        None => k.to_string(),
+    };
+    let few = (0.01_f64).min(0.1 / classes as f64) * labels.len() as f64;
+    let (rarest, count) = counts.iter().enumerate().min_by_key(|(_, count)| **count)?;
+    let listed: Vec<String> = counts.iter().enumerate().map(|(k, n)| format!("{} {n}", name(k))).collect();
+    ((*count as f64) < few).then(|| {
+        format!(
+            "class {} has {count} of {} records: is it a slip in the labels? The classes and their records: {} \
+             (classes = {classes} under [data] says that they are meant)",
+            name(rarest),
+            labels.len(),
+            listed.join(", ")
+        )
+    })
+}
+
 /// Labels as the model reads them, and how many classes there are.
 fn relabel<F: Feature>(
     table: Table<F>,
@@ -587,18 +656,33 @@ fn brings_test(document: &Document) -> Option<PathBuf> {
 fn read_test<F: Feature>(
     document: &Document,
     path: &Path,
-    width: usize,
+    facts: &Facts,
     convert: Convert<'_, F>,
 ) -> Result<Table<F>, ConfigError> {
-    let loaded = read(document, path, "data.test_path", Part::Test)?;
-    let found = loaded.width();
+    let loaded = read(document, path, "data.test_path", Part::Test(facts.feature_names.as_deref()))?;
+    let (found, width) = (loaded.width(), facts.features as usize);
     if found != width {
         let message =
             format!("data.test_path {} has {found} features, data.path has {width}", path.display());
         return Err(document.error("data.test_path", message));
     }
     let name = path.display().to_string();
-    Ok(convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?.table)
+    let test = convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?;
+    let (Some(own), Some(classes)) = (&test.class_names, &facts.class_names) else { return Ok(test.table) };
+    // A file numbers its own classes, and need not have all of them: the names say which is which.
+    let number = |own: &String| {
+        classes.iter().position(|class| class == own).ok_or_else(|| {
+            let known = classes.iter().take(20).map(|class| format!("{class:?}")).collect::<Vec<_>>();
+            let message = format!(
+                "data.test_path {name} has the label {own:?}, which is no class of data.path: {}",
+                known.join(", ")
+            );
+            document.error("data.test_path", message)
+        })
+    };
+    let numbers = own.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    data::renumbered_labels(test.table, &numbers)
+        .map_err(|e| document.error("data.test_path", format!("data: {e}")))
 }
 
 /// An error of records that were to be converted, at the key it is about.
@@ -652,18 +736,58 @@ fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F
     Ok((dataset, validation, test))
 }
 
+const LAST_ONES: &str =
+    "every node needs a record to train on; the held-out records (data.test) may have taken its last ones";
+
+/// The error for a node without records: the data names it nowhere, or all its records were set aside.
+fn empty_node<F: Feature>(
+    document: &Document,
+    dataset: &Dataset<F>,
+    node: usize,
+    holders: &BTreeSet<u32>,
+) -> ConfigError {
+    let name = dataset.node_names.as_ref().and_then(|names| names.get(node));
+    let name = name.map_or(node.to_string(), |name| format!("{name:?}"));
+    let first =
+        |keys: [&'static str; 2]| keys.into_iter().find(|key| document.has(key)).unwrap_or("data.path");
+    if !holders.iter().any(|holder| *holder as usize == node) {
+        let message =
+            format!("partition: no record is of node {node}, but there are nodes with larger numbers");
+        return document
+            .error(first(["data.node", "partition.kind"]), message)
+            .help("number the nodes from 0 without gaps, or give them names");
+    }
+    let message = format!(
+        "partition: every record of node {name} was set aside for testing or validation: none is left to train on"
+    );
+    document.error(first(["data.test", "data.validation"]), message).help(
+        "a file sets a fifth aside unless it says otherwise: choose fewer with test = 0.1 under [data], leave out \
+         organisations with very few records, or name a file with held-out records (test_path)",
+    )
+}
+
+/// Records dealt out.
+struct Dealt {
+    partition: Partition,
+    /// In words.
+    how: String,
+    /// What the nodes are called, where the data says who holds what.
+    names: Option<Vec<String>>,
+}
+
 fn partition<F: Feature>(
     document: &Document,
     dataset: &Dataset<F>,
     nodes: usize,
-) -> Result<(Partition, String), ConfigError> {
+    holders: &BTreeSet<u32>,
+) -> Result<Dealt, ConfigError> {
     let seed = document.integer("partition.seed").unwrap_or(1);
     let default = if dataset.node.is_some() { "column" } else { "iid" };
     let kind = document.text("partition.kind").unwrap_or_else(|| default.into());
     let table = &dataset.table;
     let (partition, how) = match kind.as_str() {
         "column" => {
-            let named = dataset.node.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+            let named = holders.last().map_or(0, |last| *last as usize + 1);
             if named > 0 && named != nodes {
                 let message = format!("graph.nodes = {nodes} but the node column speaks of {named} nodes");
                 return Err(document
@@ -685,9 +809,12 @@ fn partition<F: Feature>(
     let field = if document.has("partition.kind") { "partition.kind" } else { "data.source" };
     let partition = partition.map_err(|e| match &e {
         DataError::Argument { .. } => data_error(document, &e),
-        _ => document.error(field, format!("partition: {e}")).help(
-            "every node needs a record to train on; the held-out records (data.test) may have taken its last ones",
-        ),
+        DataError::EmptyNode { node, .. } => empty_node(document, dataset, *node, holders),
+        DataError::TooFewRecords { .. } if document.has("graph.nodes") => {
+            document.error("graph.nodes", format!("partition: {e}")).help(LAST_ONES)
+        }
+        _ => document.error(field, format!("partition: {e}")).help(LAST_ONES),
     })?;
-    Ok((partition, how))
+    let names = dataset.node_names.clone().filter(|names| kind == "column" && names.len() == nodes);
+    Ok(Dealt { partition, how, names })
 }

@@ -458,6 +458,7 @@ pub const KEYS: &[Key] = &[
         None,
         "second largest eigenvalue of W (information only)",
     ),
+    key("resolved.node_names", Kind::Texts, None, "who the nodes are, by number (information only)"),
     key("resolved.records", Kind::Integer(0, u64::MAX), None, "records of all nodes (information only)"),
     key(
         "resolved.least_records",

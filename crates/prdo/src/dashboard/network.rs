@@ -22,6 +22,10 @@ pub(super) fn of_run(document: &Document) -> Json {
             let mut picture = picture(wiring.kind, &wiring.graph);
             picture["kind"] = wiring.kind.map(|kind| kind.to_string()).into();
             picture["lambda"] = document.float("resolved.lambda").into();
+            let names = document.texts("resolved.node_names");
+            if let Some(names) = names.filter(|names| names.len() == wiring.graph.nodes()) {
+                picture["names"] = names.into();
+            }
             picture
         }
         Err(error) => json!({ "problem": format!("the network cannot be drawn: {error}") }),
@@ -46,6 +50,7 @@ pub(super) fn of_members(home: &Path) -> Json {
             // Names are best read around a circle.
             let mut picture = picture(Some(Kind::Ring).filter(|_| count <= NAMED), &graph);
             picture["names"] = names.into();
+            picture["members"] = true.into();
             picture
         }
         Err(error) => json!({ "problem": format!("the network cannot be drawn: {error}") }),

@@ -142,6 +142,9 @@ impl Source {
         let settings = self.settings(kept);
         let document = settings.as_ref().as_ref();
         problems.extend(document.err().cloned());
+        // What the report warns of, that the model did not learn, say.
+        let warnings = summary["warnings"].as_array().into_iter().flatten();
+        problems.extend(warnings.filter_map(|warning| warning.as_str().map(String::from)));
         let (state, message) = self.standing(&live, &summary);
         let tail = &kept.tail;
         let first =

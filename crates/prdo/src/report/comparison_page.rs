@@ -152,9 +152,10 @@ impl Comparison {
         } else {
             page.paragraph(
                 "The best of each contest against the others, run by run: the same seed is the same records, batches \
-                 and noise, so what chance adds to both falls out. p comes from a paired t test, corrected for the \
-                 number of comparisons by Holm’s method; below 0.05 a difference counts as more than chance. Fewer \
-                 than three seeds are too few to say.",
+                 and noise, so what chance adds to both falls out. p comes from a paired t test, corrected by \
+                 Holm’s method for all pairs of the contest, since the best is found by the same runs; below 0.05 a \
+                 difference counts as more than chance. Fewer than three seeds are too few to say, and a difference \
+                 that is the same for every seed has no spread that it could be held against.",
             );
             page.add(&table(&head, &rows, &[]));
         }

@@ -97,19 +97,35 @@ pub struct Difference {
     pub pairs: usize,
     /// Best minus other over these seeds; nothing for fewer than two.
     pub paired: Option<Paired>,
-    /// The p value, corrected by Holm's method for all that is compared with the best; nothing for too few seeds.
+    /// The p value, corrected by Holm's method for all pairs of the contest (the best was chosen by the same runs);
+    /// nothing for too few seeds, or for a difference that is the same for all.
     pub corrected: Option<f64>,
+    /// How many pairs it was corrected for.
+    pub compared: usize,
 }
 
 impl Difference {
-    /// Whether the difference is more than chance.
+    /// Whether the best is better by more than chance: over the seeds that both have, which need not be all.
     pub fn is_clear(&self) -> bool {
-        self.corrected.is_some_and(|p| p < LEVEL)
+        self.corrected.is_some_and(|p| p < LEVEL) && self.favours_best()
+    }
+
+    /// Whether the seeds that both have put the best before the other, too.
+    fn favours_best(&self) -> bool {
+        self.paired.is_some_and(|d| self.measure.score(d.mean) > 0.0)
+    }
+
+    /// Whether the difference is the same for every seed, and for the best.
+    pub(super) fn is_constant(&self) -> bool {
+        self.pairs >= FEWEST && self.paired.is_some_and(|d| d.constant) && self.favours_best()
     }
 
     /// What can be said of chance.
     pub(super) fn show_p(&self) -> String {
         match self.corrected {
+            None if self.pairs >= FEWEST && self.paired.is_some_and(|d| d.constant) => {
+                "the same difference for every seed".to_string()
+            }
             None => format!("too few seeds ({})", self.pairs),
             Some(p) if p < 0.001 => "p < 0.001".to_string(),
             Some(p) => format!("p = {p:.3}"),
@@ -155,28 +171,25 @@ pub(super) fn contest_differences(
     measure: Measure,
 ) -> Vec<Difference> {
     let ranked = ranking(groups, members, measure);
-    let Some(((best, _), rest)) = ranked.split_first() else { return Vec::new() };
-    let mut found: Vec<Difference> = rest
-        .iter()
-        .map(|(other, _)| {
-            let pairs = pairs(&groups[*best], &groups[*other], measure);
-            Difference {
-                contest: contest.to_string(),
-                measure,
-                best: *best,
-                other: *other,
-                pairs: pairs.len(),
-                paired: Paired::of(&pairs),
-                corrected: None,
-            }
+    // The runs that say who is best are those that are tested: whichever pair it became counts among all that it could
+    // have become. The best against the others come first.
+    let order: Vec<usize> = ranked.iter().map(|(k, _)| *k).collect();
+    let each = order.iter().enumerate().flat_map(|(k, a)| order[k + 1..].iter().map(move |b| (*a, *b)));
+    let mut found: Vec<Difference> = each
+        .map(|(best, other)| {
+            let pairs = pairs(&groups[best], &groups[other], measure);
+            let contest = contest.to_string();
+            let (paired, corrected, compared) = (Paired::of(&pairs), None, 0);
+            Difference { contest, measure, best, other, pairs: pairs.len(), paired, corrected, compared }
         })
         .collect();
-    let tested: Vec<usize> =
-        (0..found.len()).filter(|k| found[*k].pairs >= FEWEST && found[*k].paired.is_some()).collect();
+    let testable = |d: &Difference| d.pairs >= FEWEST && d.paired.is_some_and(|p| !p.constant);
+    let tested: Vec<usize> = (0..found.len()).filter(|k| testable(&found[*k])).collect();
     let values: Vec<f64> = tested.iter().filter_map(|k| found[*k].paired.map(|d| d.p)).collect();
     for (k, p) in tested.into_iter().zip(holm(&values)) {
-        found[k].corrected = Some(p);
+        (found[k].corrected, found[k].compared) = (Some(p), values.len());
     }
+    found.truncate(order.len().saturating_sub(1));
     found
 }
 

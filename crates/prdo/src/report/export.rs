@@ -60,7 +60,8 @@ impl Comparison {
             }
         }
         let mut head = vec!["method"];
-        head.extend(&keys);
+        // The last column is the run's whole name; what its file calls it is another one.
+        head.extend(keys.iter().map(|key| if *key == "name" { "run_name" } else { key }));
         head.extend([
             "seed",
             "late_grad_norm",
@@ -115,8 +116,8 @@ impl Comparison {
                 value(|p| p.mean),
                 value(|p| p.low),
                 value(|p| p.high),
-                value(|p| p.t),
-                value(|p| p.p),
+                value(|p| if p.constant { f64::NAN } else { p.t }),
+                value(|p| if p.constant { f64::NAN } else { p.p }),
                 d.corrected.map_or(String::new(), |p| format!("{p:?}")),
                 d.is_clear().to_string(),
             ];

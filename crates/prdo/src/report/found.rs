@@ -113,6 +113,16 @@ impl Found {
         self.document.as_ref()?.text(key)
     }
 
+    /// What the nodes are called, where the data named them.
+    pub(super) fn node_names(&self) -> Vec<String> {
+        let resolved = self.document.as_ref().and_then(|document| document.texts("resolved.node_names"));
+        let listed = || {
+            let names = self.summary["node_names"].as_array().into_iter().flatten();
+            names.filter_map(|name| name.as_str().map(String::from)).collect()
+        };
+        resolved.unwrap_or_else(listed)
+    }
+
     pub(super) fn integer(&self, key: &'static str) -> Option<u64> {
         self.document.as_ref()?.integer(key)
     }

@@ -1,14 +1,19 @@
 //! Who holds what: classes at nodes, or records at nodes.
 
-use super::page::Page;
+use super::page::{Page, table};
+use super::style::percent;
 use crate::plot::{Bar, Bars, Figure, Heat};
 use serde_json::Value as Json;
 
 /// More nodes than this are summed up instead of drawn one by one.
 const MOST_BARS: usize = 64;
 
-/// Adds what the summary knows of the nodes' records.
-pub(super) fn add(page: &mut Page, summary: &Json) {
+/// As many nodes have their table unfolded.
+const FEW: usize = 12;
+
+/// Adds what the summary knows of the nodes' records; `nodes` are their names, if they have any.
+pub(super) fn add(page: &mut Page, summary: &Json, nodes: &[String]) {
+    let name = |k: usize| nodes.get(k).cloned().unwrap_or_else(|| k.to_string());
     let numbers =
         |list: &Json| list.as_array().into_iter().flatten().filter_map(Json::as_u64).collect::<Vec<_>>();
     let classes: Vec<Vec<u64>> =
@@ -23,12 +28,46 @@ pub(super) fn add(page: &mut Page, summary: &Json) {
     if !classes.is_empty() {
         let names = summary["class_names"].as_array().into_iter().flatten();
         let names: Vec<String> = names.filter_map(|name| name.as_str().map(String::from)).collect();
-        let heat = Heat::new("Records of each class at each node", classes);
+        if let Some(words) = not_in_it(summary) {
+            page.paragraph(&words);
+        }
+        let labels = if nodes.is_empty() { Vec::new() } else { (0..classes.len()).map(name).collect() };
+        let heat = Heat::new("Records of each class at each node", classes).row_labels(labels);
         page.figure(Figure::of(if names.is_empty() { heat } else { heat.column_labels(names) }));
     } else if (2..=MOST_BARS).contains(&records.len()) && records.iter().any(|r| *r != records[0]) {
         let bars = Bars::new("Records of each node", "records").vertical();
-        let bar = |(k, count): (usize, &u64)| Bar::new(k.to_string(), *count as f64);
+        let bar = |(k, count): (usize, &u64)| Bar::new(name(k), *count as f64);
         page.figure(Figure::of(records.iter().enumerate().map(bar).fold(bars, Bars::bar)));
+    }
+    let accuracy = summary["node_accuracy"].as_array().into_iter().flatten().map(Json::as_f64);
+    add_nodes(page, &records, &accuracy.collect::<Vec<_>>(), name);
+}
+
+/// Which records the tables leave out: nobody trains on them.
+fn not_in_it(summary: &Json) -> Option<String> {
+    let count = |key: &str| summary[key].as_u64().filter(|count| *count > 0);
+    let parts = [("test_records", "to test on"), ("validation_records", "for validation")];
+    let aside: Vec<String> =
+        parts.iter().filter_map(|(key, what)| Some(format!("{} {what}", count(key)?))).collect();
+    let all = summary["records"].as_u64()?;
+    (!aside.is_empty()).then(|| {
+        format!("These {all} records are trained on; set apart, and not counted here: {}.", aside.join(", "))
+    })
+}
+
+/// A line for each node: its records, and what its own model gets right of the held-out ones.
+fn add_nodes(page: &mut Page, records: &[u64], accuracy: &[Option<f64>], name: impl Fn(usize) -> String) {
+    if !(2..=MOST_BARS).contains(&records.len()) || accuracy.len() != records.len() {
+        return;
+    }
+    let row = |(k, (count, own)): (usize, (&u64, &Option<f64>))| {
+        vec![name(k), count.to_string(), own.map_or(String::new(), percent)]
+    };
+    let rows: Vec<Vec<String>> = records.iter().zip(accuracy).enumerate().map(row).collect();
+    let text = table(&["node", "records", "test accuracy of its own model"], &rows, &[]);
+    match records.len() <= FEW {
+        true => page.add(&text),
+        false => page.folded("Node by node", |page| page.add(&text)),
     }
 }
 
@@ -58,8 +97,19 @@ mod tests {
 
     fn html(summary: Json) -> String {
         let mut page = Page::new("", "");
-        add(&mut page, &summary);
+        add(&mut page, &summary, &[]);
         page.finish()
+    }
+
+    #[test]
+    fn nodes_have_their_names() {
+        let summary =
+            json!({"class_counts": [[1, 2], [3, 4]], "node_accuracy": [0.5, 0.75], "node_records": [3, 7]});
+        let mut page = Page::new("", "");
+        add(&mut page, &summary, &["Lakeside".into(), "North <& South>".into()]);
+        let html = page.finish();
+        assert!(html.matches("Lakeside").count() >= 2, "in the picture and in the table");
+        assert!(html.contains("<td>North &lt;&amp; South&gt;</td>") && html.contains("75"), "{html}");
     }
 
     #[test]

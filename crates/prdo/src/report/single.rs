@@ -48,7 +48,7 @@ pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
     }
     page.heading("Network and data");
     add_network(&mut page, &found);
-    records::add(&mut page, &found.summary);
+    records::add(&mut page, &found.summary, &found.node_names());
     page.heading("Privacy");
     add_privacy(&mut page, &found, method);
     let features = &found.summary["features"];
@@ -97,11 +97,9 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
         return page.code(&format!("prdo run {shown}/run.toml --out again"));
     }
     let (words, command) = match (found.document.is_some(), found.checkpoint) {
-        // A checkpoint belongs to the run file as it was typed, which is not the one with all defaults filled in.
         (true, true) => (
-            "there is a checkpoint. To go on from it, to the same bits, type the command that it was started with and \
-             add --resume:",
-            format!("prdo run RUN.toml --out {shown} --resume"),
+            "there is a checkpoint. To go on from it, to the same bits:",
+            format!("prdo run {shown}/run.toml --out {shown} --resume"),
         ),
         (true, false) if folder.join("model.safetensors").is_file() => (
             "but its model is there: summary.json may have been lost. To train it again beside this folder:",
@@ -278,7 +276,10 @@ fn add_network(page: &mut Page, found: &Found) {
         let spectrum = wiring.mixing.check(true).map_err(|e| e.to_string())?;
         Ok((wiring, spectrum))
     }) {
-        Ok((wiring, spectrum)) => page.figure(network_figure(&wiring, &spectrum)),
+        Ok((wiring, spectrum)) => {
+            let names = found.node_names();
+            page.figure(network_figure(&wiring, &spectrum, Some(&names)));
+        }
         Err(error) => page.note(&format!("The network cannot be drawn: {error}"), true),
     }
 }

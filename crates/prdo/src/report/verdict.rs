@@ -26,10 +26,10 @@ fn contest_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
     let best = format!("{winner} has the best {what}, {top}");
     let node = node_verdict(groups, members);
     match differences.first() {
-        Some(d) if d.pairs >= FEWEST && d.corrected.is_some() => {
-            let by = how_far(d, &runner_up, differences.len());
-            let alike: Vec<String> =
-                differences.iter().filter(|d| !d.is_clear()).map(|d| short(&groups[d.other])).collect();
+        Some(d) if d.pairs >= FEWEST && d.paired.is_some() => {
+            let by = how_far(d, &runner_up);
+            let alike = differences.iter().filter(|d| !d.is_clear() && !d.is_constant());
+            let alike: Vec<String> = alike.map(|d| short(&groups[d.other])).collect();
             match alike.is_empty() {
                 true => format!("{best}, before {runner_up} with {next}: {by}.{node}"),
                 false => format!(
@@ -49,9 +49,16 @@ fn contest_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
 }
 
 /// The difference from the runner-up in words.
-fn how_far(d: &Difference, runner_up: &str, compared: usize) -> String {
+fn how_far(d: &Difference, runner_up: &str) -> String {
     let Some(paired) = d.paired else { return String::new() };
     let show = |value| d.measure.show_difference(value);
+    if paired.constant {
+        let (by, unit, pairs) = (show(paired.mean), d.measure.unit(), d.pairs);
+        return format!(
+            "{by}{unit} against {runner_up}, the same difference for every one of {pairs} paired seeds"
+        );
+    }
+    let compared = d.compared;
     let corrected =
         if compared > 1 { format!(", corrected for {compared} comparisons") } else { String::new() };
     format!(

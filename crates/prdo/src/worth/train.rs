@@ -75,7 +75,7 @@ impl<F: Feature> Trainer<'_, F> {
     }
 
     fn name(&self, node: usize) -> String {
-        let named = self.holdings.names.as_ref().and_then(|names| names.get(node)).cloned();
+        let named = self.holdings.node_names.as_ref().and_then(|names| names.get(node)).cloned();
         named.unwrap_or_else(|| node.to_string())
     }
 

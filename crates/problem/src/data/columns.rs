@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{listed, quoted};
-use super::{DataError, Options, Place};
+use super::{ClassNames, DataError, Options, Place};
 
 /// Which column is what, by position.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ impl Roles {
         };
         if label.is_none() && !options.unlabelled {
             let wanted = "\"label\" or \"y\" (or name the label column)".to_owned();
-            return Err(DataError::MissingColumn { file: file.to_owned(), wanted, found: listed(names) });
+            let (file, near, found) = (file.to_owned(), String::new(), listed(names));
+            return Err(DataError::MissingColumn { file, wanted, near, found });
         }
         let node = match &options.node {
             Some(name) => Some(find(file, names, name)?),
@@ -72,12 +73,27 @@ fn position(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|n| n == name)
 }
 
-fn find(file: &str, names: &[String], name: &str) -> Result<usize, DataError> {
-    position(names, name).ok_or_else(|| DataError::MissingColumn {
+pub(super) fn find(file: &str, names: &[String], name: &str) -> Result<usize, DataError> {
+    position(names, name).ok_or_else(|| missing(file, names, name))
+}
+
+/// The error for a column that is not there.
+pub(super) fn missing(file: &str, names: &[String], name: &str) -> DataError {
+    let near = nearest_name(names, name);
+    DataError::MissingColumn {
         file: file.to_owned(),
         wanted: quoted(name),
+        near: near.map_or(String::new(), |near| format!("; did you mean {}?", quoted(near))),
         found: listed(names),
-    })
+    }
+}
+
+/// The name that is nearest to what was typed, if it is near enough for a slip.
+pub fn nearest_name<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
+    let plain = typed.trim().to_lowercase();
+    let distance = |name: &&String| strsim::damerau_levenshtein(&name.trim().to_lowercase(), &plain);
+    let near = names.iter().min_by_key(distance)?;
+    (distance(&near) <= (plain.chars().count() / 3).min(3)).then_some(near)
 }
 
 fn refuse_duplicates(file: &str, names: &[String], problem: &str) -> Result<(), DataError> {
@@ -118,6 +134,13 @@ impl Cell<'_> {
     }
 }
 
+/// Whether a text usually stands for a value that is not there.
+pub(super) fn is_missing(text: &str) -> bool {
+    const WORDS: [&str; 14] =
+        ["", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "nil", "none", "missing", "?", "-", "--"];
+    WORDS.contains(&text.trim().to_lowercase().as_str())
+}
+
 fn shown(text: &str) -> String {
     if text.is_empty() { "nothing".to_owned() } else { quoted(text) }
 }
@@ -141,6 +164,59 @@ impl Names {
             }
         };
         self.codes.push(code);
+    }
+
+    /// How often each name occurs, by its code.
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.known.len()];
+        self.codes.iter().for_each(|code| counts[*code as usize] += 1);
+        counts
+    }
+
+    /// Refuses names that are not `allowed`.
+    fn check(&self, file: &str, column: &str, allowed: ClassNames) -> Result<(), DataError> {
+        const MOST: usize = 20;
+        let (counts, count) = (self.counts(), self.known.len());
+        let classes = || {
+            let one = |(name, (code, _)): (&String, &(u32, Option<Place>))| {
+                format!("{} ({} records)", quoted(name), counts[*code as usize])
+            };
+            let mut list: Vec<String> = self.known.iter().take(MOST).map(one).collect();
+            if count > MOST {
+                list.push(format!("and {} more", count - MOST));
+            }
+            list.join(", ")
+        };
+        let doubt = match allowed {
+            ClassNames::Any => return Ok(()),
+            ClassNames::Number(number) if number == count => return Ok(()),
+            ClassNames::Number(number) => {
+                let allowed = format!("{count}: the labels of {file} are {}", classes());
+                return Err(DataError::argument("classes", number, allowed));
+            }
+            ClassNames::Plausible => self.doubtful(&counts),
+        };
+        let Some((name, why)) = doubt else { return Ok(()) };
+        let place = self.known.get(name).and_then(|(_, place)| *place).unwrap_or(Place::Record(0));
+        let (file, column, value) = (file.to_owned(), column.to_owned(), quoted(name));
+        Err(DataError::DoubtfulLabel { file, place, column, value, why, classes: classes(), count })
+    }
+
+    /// The first name that is likely a slip, and why: of two that are alike the rarer one.
+    fn doubtful(&self, counts: &[usize]) -> Option<(&str, String)> {
+        if let Some(name) = self.known.keys().find(|name| is_missing(name)) {
+            return Some((name, "usually stands for a missing value".to_owned()));
+        }
+        let mut alike: BTreeMap<String, (&str, usize)> = BTreeMap::new();
+        for (name, (code, _)) in &self.known {
+            let plain: String = name.to_lowercase().split_whitespace().collect();
+            let this = (name.as_str(), counts[*code as usize]);
+            if let Some(other) = alike.insert(plain, this) {
+                let (rare, common) = if this.1 <= other.1 { (this.0, other.0) } else { (other.0, this.0) };
+                return Some((rare, format!("differs from {} only in case or blanks", quoted(common))));
+            }
+        }
+        None
     }
 
     /// For each entry what `value` says of its name's rank in sorted order.
@@ -177,7 +253,14 @@ impl LabelColumn {
     }
 
     pub(super) fn push_number(&mut self, number: f64, cell: Cell<'_>) -> Result<(), DataError> {
-        if !self.names.codes.is_empty() {
+        let (names, known) = (&self.names.codes, &self.names.known);
+        // Where all names so far stand for nothing, it is they that are wrong.
+        if let Some((name, (_, place))) = known.iter().next().filter(|_| known.keys().all(|n| is_missing(n)))
+        {
+            let cell = Cell { place: place.unwrap_or(cell.place), ..cell };
+            return Err(cell.refuse(quoted(name), "finite numbers, as in other records"));
+        }
+        if !names.is_empty() {
             return Err(
                 cell.refuse(number.to_string(), "class names that are not numbers, as in the records before")
             );
@@ -191,13 +274,19 @@ impl LabelColumn {
         self.numbers.push(0.0);
     }
 
-    /// The labels, and the class names where labels are names.
-    pub(super) fn finish(self) -> (Vec<f64>, Option<Vec<String>>) {
+    /// The labels, and the class names where labels are names, if these are `allowed`.
+    pub(super) fn finish(
+        self,
+        file: &str,
+        column: &str,
+        allowed: ClassNames,
+    ) -> Result<(Vec<f64>, Option<Vec<String>>), DataError> {
         if self.names.codes.is_empty() {
-            return (self.numbers, None);
+            return Ok((self.numbers, None));
         }
+        self.names.check(file, column, allowed)?;
         let labels = self.names.ranked(|rank, _| rank as f64);
-        (labels, Some(self.names.known.into_keys().collect()))
+        Ok((labels, Some(self.names.known.into_keys().collect())))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -221,15 +310,10 @@ impl NodeColumn {
         Ok(())
     }
 
-    /// The nodes' numbers, and their names where they have names.
-    pub(super) fn finish(
-        self,
-        file: &str,
-        column: &str,
-    ) -> Result<(Vec<u32>, Option<Vec<String>>), DataError> {
+    pub(super) fn finish(self, file: &str, column: &str) -> Result<Nodes, DataError> {
         if !self.names.known.keys().all(|name| is_integer(name)) {
-            let nodes = self.names.ranked(|rank, _| rank as u32);
-            return Ok((nodes, Some(self.names.known.into_keys().collect())));
+            let holders = self.names.ranked(|rank, _| rank as u32);
+            return Ok(Nodes { holders, names: Some(self.names.known.into_keys().collect()) });
         }
         for (name, (_, place)) in &self.names.known {
             if name.parse::<u32>().is_err() {
@@ -237,7 +321,20 @@ impl NodeColumn {
                 return Err(cell.refuse(quoted(name), "node numbers 0 to 4294967295, or names"));
             }
         }
-        Ok((self.names.ranked(|_, name| name.parse().unwrap_or(0)), None))
+        Ok(Nodes { holders: self.names.ranked(|_, name| name.parse().unwrap_or(0)), names: None })
+    }
+}
+
+/// Who holds each record, and the nodes' names where they have any.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Nodes {
+    holders: Vec<u32>,
+    names: Option<Vec<String>>,
+}
+
+impl From<Nodes> for (Option<Vec<u32>>, Option<Vec<String>>) {
+    fn from(nodes: Nodes) -> Self {
+        (Some(nodes.holders), nodes.names)
     }
 }
 
@@ -278,13 +375,37 @@ mod tests {
     }
 
     #[test]
+    fn slips_in_columns_names_are_recognised() {
+        let columns = names(&["Outcome", "age", "blood pressure"]);
+        for (typed, near) in [
+            ("outcome", Some("Outcome")),
+            ("Outcom", Some("Outcome")),
+            ("aeg", Some("age")),
+            ("blood_pressure", Some("blood pressure")),
+            ("label", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest_name(&columns, typed), near, "{typed}");
+        }
+        assert_eq!(nearest_name(&[], "x"), None);
+        let said = find("f", &columns, "outcome").unwrap_err().to_string();
+        assert!(said.contains("no column \"outcome\"; did you mean \"Outcome\"? (columns found:"), "{said}");
+    }
+
+    #[test]
     fn names_are_numbered_in_sorted_order_and_numbers_stand() {
         let cell = Cell { file: "f", place: Place::Line(2), column: "c" };
         let nodes = |list: &[&str]| {
             let mut column = NodeColumn::default();
             list.iter().for_each(|text| column.push(text, cell).unwrap());
-            column.finish("f", "c").map(|(nodes, _)| nodes).map_err(|e| e.to_string())
+            column.finish("f", "c").map(|nodes| nodes.holders).map_err(|e| e.to_string())
         };
+        let mut named = NodeColumn::default();
+        ["zurich", "bern"].iter().for_each(|text| named.push(text, cell).unwrap());
+        assert_eq!(named.finish("f", "c").unwrap().names, Some(names(&["bern", "zurich"])));
+        let mut numbered = NodeColumn::default();
+        numbered.push("3", cell).unwrap();
+        assert_eq!(numbered.finish("f", "c").unwrap().names, None);
         assert_eq!(nodes(&["zurich", "bern", "zurich"]), Ok(vec![1, 0, 1]));
         assert_eq!(nodes(&["10", "2", "0"]), Ok(vec![10, 2, 0]));
         assert_eq!(nodes(&["07", "7"]), Ok(vec![0, 1]));
@@ -293,6 +414,39 @@ mod tests {
         assert!(nodes(&["4294967296"]).is_err());
         let mut labels = LabelColumn::default();
         ["dog", "cat", "dog"].iter().for_each(|text| labels.push_text(text, cell).unwrap());
-        assert_eq!(labels.finish(), (vec![1.0, 0.0, 1.0], Some(names(&["cat", "dog"]))));
+        let found = labels.finish("f", "c", ClassNames::Plausible).unwrap();
+        assert_eq!(found, (vec![1.0, 0.0, 1.0], Some(names(&["cat", "dog"]))));
+    }
+
+    #[test]
+    fn labels_that_are_slips_are_refused_unless_they_are_meant() {
+        let read = |list: &[&str], allowed| {
+            let mut labels = LabelColumn::default();
+            for (k, text) in list.iter().enumerate() {
+                let cell = Cell { file: "f", place: Place::Line(k as u64 + 2), column: "c" };
+                labels.push_text(text, cell).map_err(|e| e.to_string())?;
+            }
+            let found = labels.finish("f", "c", allowed).map_err(|e| e.to_string())?;
+            Ok::<_, String>(found.1.map_or(0, |names| names.len()))
+        };
+        let error = |list: &[&str], allowed| read(list, allowed).unwrap_err();
+        let missing = error(&["yes", "no", "NA", "no"], ClassNames::Plausible);
+        assert_eq!(
+            missing,
+            "f, line 4, column \"c\": the label \"NA\" usually stands for a missing value; the labels are \
+             \"NA\" (1 records), \"no\" (2 records), \"yes\" (1 records)"
+        );
+        let twins = error(&["yes", "No", "no", "no"], ClassNames::Plausible);
+        assert!(twins.contains("line 3") && twins.contains("\"No\" differs from \"no\" only"), "{twins}");
+        assert!(
+            error(&["non smoker", "Nonsmoker"], ClassNames::Plausible).contains("only in case or blanks")
+        );
+        assert_eq!(read(&["yes", "No", "no"], ClassNames::Any), Ok(3));
+        assert_eq!(read(&["mild", "none"], ClassNames::Number(2)), Ok(2));
+        let other = error(&["yes", "no", "NA"], ClassNames::Number(2));
+        assert!(other.starts_with("classes = 2; allowed: 3: the labels of f are"), "{other}");
+        // Numbers with a word for nothing among them, whichever comes first.
+        assert!(error(&["NA", "1", "0"], ClassNames::Any).contains("line 2, column \"c\": found \"NA\""));
+        assert!(error(&["1", "NA", "0"], ClassNames::Any).contains("line 3, column \"c\": found \"NA\""));
     }
 }

@@ -7,13 +7,15 @@
 //! Files without a header, for which the columns' names are given, are read as the UCI repository writes them: a line that
 //! begins with `|` is a comment, and a full stop at the end of a line does not count.
 
+use std::cell::Cell as Shared;
 use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 
-use ::csv::{ByteRecord, ErrorKind, ReaderBuilder, Trim};
+use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
-use super::columns::{Cell, LabelColumn, NodeColumn, Roles};
-use super::{DataError, Dataset, Options, Place, Table};
+use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find};
+use super::{ClassNames, DataError, Dataset, Options, Place, Table};
 use crate::features::category_code;
 
 /// Reads the CSV file at `path`.
@@ -31,46 +33,146 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 /// As [`read`].
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &["prefix"])?;
-    let mut builder = ReaderBuilder::new();
-    builder.trim(Trim::All);
-    if options.columns.is_some() {
-        builder.has_headers(false).comment(Some(b'|'));
-    }
-    let mut reader = builder.from_reader(input);
-    let names = match &options.columns {
-        Some(names) => names.clone(),
-        None => header(file, &mut reader)?,
+    let mut rows = match &options.columns {
+        Some(names) => Rows::without_header(file, input, names.clone()),
+        None => Rows::open(file, input)?,
     };
+    let names = rows.names().to_vec();
     let roles = Roles::of(file, &names, options)?;
     options.check_width(file, roles.features.len())?;
-
-    let mut records = Records::new(file, &names, roles, &options.categories);
+    let mut records = Records::new(file, &names, roles, options);
     records.stop = options.columns.is_some();
-    let mut record = ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
-        if record.len() != names.len() {
-            let line = record.position().map_or(0, |p| p.line());
-            let (found, expected) = (record.len() as u64, names.len() as u64);
-            return Err(DataError::RowWidth { file: file.to_owned(), line, found, expected });
-        }
-        records.push(&record)?;
+    while let Some(row) = rows.row()? {
+        records.push(&row)?;
     }
     records.finish()
 }
 
-/// The columns' names, from the first line.
-fn header(file: &str, reader: &mut ::csv::Reader<impl Read>) -> Result<Vec<String>, DataError> {
-    let header = reader.byte_headers().map_err(|e| translated(file, e))?;
-    let names =
-        header.iter().map(|field| Ok(text(file, 1, field)?.to_owned())).collect::<Result<Vec<_>, _>>()?;
-    if names.is_empty() {
-        return Err(DataError::NoRecords { file: file.to_owned() });
+/// One column of the CSV file at `path` as text, a line each.
+///
+/// # Errors
+/// When the file cannot be read or has no such column.
+pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
+    let (file, input) = super::open(path)?;
+    let mut rows = Rows::open(&file, input)?;
+    let at = find(&file, rows.names(), name)?;
+    let mut texts = Vec::new();
+    while let Some(row) = rows.row()? {
+        texts.push(row.text(at)?.to_owned());
     }
-    if names.iter().all(|name| name.parse::<f64>().is_ok()) {
-        let problem = "the first line holds numbers, not the columns' names";
-        return Err(DataError::malformed(file, "CSV", problem));
+    Ok(texts)
+}
+
+/// The lines of a CSV file, one after the other.
+pub(super) struct Rows<'a, R: Read> {
+    file: &'a str,
+    names: Vec<String>,
+    reader: Reader<LineEnds<R>>,
+    record: ByteRecord,
+    returns: Rc<Shared<bool>>,
+}
+
+/// One of them.
+pub(super) struct Row<'a> {
+    file: &'a str,
+    line: u64,
+    record: &'a ByteRecord,
+}
+
+impl<'a, R: Read> Rows<'a, R> {
+    /// Reads the header.
+    pub(super) fn open(file: &'a str, input: R) -> Result<Self, DataError> {
+        let mut rows = Self::reading(file, input, &mut ReaderBuilder::new());
+        let reader = &mut rows.reader;
+        let header = reader.byte_headers().map_err(|e| translated(file, e, 0))?.clone();
+        let names =
+            header.iter().map(|field| Ok(text(file, 1, field)?.to_owned())).collect::<Result<Vec<_>, _>>()?;
+        let malformed = |problem: String| Err(DataError::malformed(file, "CSV", problem));
+        match &names[..] {
+            [] => return Err(DataError::NoRecords { file: file.to_owned() }),
+            [one] if one.contains([';', '\t']) => {
+                let sign = if one.contains(';') { "semicolons" } else { "tabs" };
+                return malformed(format!(
+                    "its columns are separated by {sign}: save it with commas between columns, and points in numbers"
+                ));
+            }
+            names if names.iter().all(|name| name.parse::<f64>().is_ok()) => {
+                return malformed("the first line holds numbers, not the columns' names".to_owned());
+            }
+            _ => {}
+        }
+        Ok(Self { names, ..rows })
     }
-    Ok(names)
+
+    /// Lines from the first on, of columns with these names; those that begin with `|` are comments.
+    pub(super) fn without_header(file: &'a str, input: R, names: Vec<String>) -> Self {
+        let mut builder = ReaderBuilder::new();
+        Self {
+            names,
+            ..Self::reading(file, input, builder.has_headers(false).comment(Some(b'|')).flexible(true))
+        }
+    }
+
+    fn reading(file: &'a str, input: R, builder: &mut ReaderBuilder) -> Self {
+        let returns = Rc::new(Shared::new(false));
+        let ends = LineEnds { input, returns: Rc::clone(&returns), last: 0, found: false };
+        let reader = builder.trim(Trim::All).from_reader(ends);
+        Self { file, names: Vec::new(), reader, record: ByteRecord::new(), returns }
+    }
+
+    /// The columns' names.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The next line; nothing at the end.
+    pub(super) fn row(&mut self) -> Result<Option<Row<'_>>, DataError> {
+        let read = self.reader.read_byte_record(&mut self.record);
+        // The reader ends a line at its carriage return, and counts the line feed with the next one.
+        let first = self.record.position().is_some_and(|p| p.byte() == 0);
+        let late = u64::from(self.returns.get() && !first);
+        if !read.map_err(|e| translated(self.file, e, late))? {
+            return Ok(None);
+        }
+        let line = self.record.position().map_or(0, |p| p.line()) + late;
+        if self.record.len() != self.names.len() {
+            let (found, expected) = (self.record.len() as u64, self.names.len() as u64);
+            return Err(DataError::RowWidth { file: self.file.to_owned(), line, found, expected });
+        }
+        Ok(Some(Row { file: self.file, line, record: &self.record }))
+    }
+}
+
+impl Row<'_> {
+    /// The text of a column.
+    pub(super) fn text(&self, column: usize) -> Result<&str, DataError> {
+        text(self.file, self.line, self.record.get(column).unwrap_or_default())
+    }
+}
+
+/// Looks how the first line ends.
+struct LineEnds<R> {
+    input: R,
+    /// Whether it ends with a carriage return and a line feed.
+    returns: Rc<Shared<bool>>,
+    last: u8,
+    found: bool,
+}
+
+impl<R: Read> Read for LineEnds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        let fresh = buffer.get(..count).unwrap_or_default();
+        if !self.found {
+            if let Some(at) = fresh.iter().position(|byte| *byte == b'\n') {
+                let before = at.checked_sub(1).and_then(|k| fresh.get(k)).copied().unwrap_or(self.last);
+                self.found = true;
+                self.returns.set(before == b'\r');
+            }
+            self.last = fresh.last().copied().unwrap_or(self.last);
+        }
+        Ok(count)
+    }
 }
 
 /// The records read so far.
@@ -85,21 +187,22 @@ struct Records<'a> {
     categories: Vec<bool>,
     /// Whether a full stop may end a line.
     stop: bool,
+    class_names: ClassNames,
 }
 
 impl<'a> Records<'a> {
-    fn new(file: &'a str, names: &'a [String], roles: Roles, categories: &[String]) -> Self {
+    fn new(file: &'a str, names: &'a [String], roles: Roles, options: &Options) -> Self {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
-        let categories = names.iter().map(|name| categories.contains(name)).collect();
-        Self { file, names, roles, features: Vec::new(), labels, nodes, categories, stop: false }
+        let categories = names.iter().map(|name| options.categories.contains(name)).collect();
+        let class_names = options.class_names;
+        Self { file, names, roles, features: Vec::new(), labels, nodes, categories, class_names, stop: false }
     }
 
-    fn push(&mut self, record: &ByteRecord) -> Result<(), DataError> {
-        let line = record.position().map_or(0, |p| p.line());
+    fn push(&mut self, row: &Row<'_>) -> Result<(), DataError> {
+        let (file, names) = (self.file, self.names);
         let field = |c: usize| -> Result<(&str, Cell<'_>), DataError> {
-            let cell = Cell { file: self.file, place: Place::Line(line), column: &self.names[c] };
-            let text = text(self.file, line, record.get(c).unwrap_or_default())?;
-            let last = self.stop && c + 1 == self.names.len();
+            let cell = Cell { file, place: Place::Line(row.line), column: &names[c] };
+            let (text, last) = (row.text(c)?, self.stop && c + 1 == names.len());
             Ok((if last { text.strip_suffix('.').unwrap_or(text) } else { text }, cell))
         };
         for &c in &self.roles.features {
@@ -127,12 +230,10 @@ impl<'a> Records<'a> {
         if self.labels.len() == 0 {
             return Err(DataError::NoRecords { file: self.file.to_owned() });
         }
-        let (labels, class_names) = self.labels.finish();
+        let column = self.roles.label.map_or("", |label| &self.names[label]);
+        let (labels, class_names) = self.labels.finish(self.file, column, self.class_names)?;
         let (node, node_names) = match self.roles.node {
-            Some(node) => {
-                let (nodes, names) = self.nodes.finish(self.file, &self.names[node])?;
-                (Some(nodes), names)
-            }
+            Some(node) => self.nodes.finish(self.file, &self.names[node])?.into(),
             None => (None, None),
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
@@ -153,9 +254,9 @@ fn text<'a>(file: &str, line: u64, field: &'a [u8]) -> Result<&'a str, DataError
     std::str::from_utf8(field).map_err(|_| DataError::NotText { file: file.to_owned(), line })
 }
 
-/// The CSV parser's error in this module's words.
-fn translated(file: &str, error: ::csv::Error) -> DataError {
-    let line = error.position().map_or(0, |p| p.line());
+/// The CSV parser's error in this module's words; its lines are counted `late`.
+fn translated(file: &str, error: ::csv::Error, late: u64) -> DataError {
+    let line = error.position().map_or(0, |p| p.line()) + late;
     match error.into_kind() {
         ErrorKind::Io(source) => DataError::io(file, source),
         ErrorKind::Utf8 { .. } => DataError::NotText { file: file.to_owned(), line },

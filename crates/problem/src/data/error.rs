@@ -73,12 +73,14 @@ pub enum DataError {
         found: String,
     },
     /// A column (or array) that is needed is not there.
-    #[error("{file}: no column {wanted} (columns found: {found})")]
+    #[error("{file}: no column {wanted}{near} (columns found: {found})")]
     MissingColumn {
         /// The file.
         file: String,
         /// What was looked for.
         wanted: String,
+        /// `; did you mean "…"?`, where a column's name is near.
+        near: String,
         /// The columns it has.
         found: String,
     },
@@ -105,6 +107,24 @@ pub enum DataError {
         value: String,
         /// What would be allowed.
         allowed: &'static str,
+    },
+    /// A label that would become a class and is likely a slip.
+    #[error("{file}, {place}, column \"{column}\": the label {value} {why}; the labels are {classes}")]
+    DoubtfulLabel {
+        /// The file.
+        file: String,
+        /// Where it is found first.
+        place: Place,
+        /// The column.
+        column: String,
+        /// The label.
+        value: String,
+        /// What is doubtful about it.
+        why: String,
+        /// Every label with its number of records.
+        classes: String,
+        /// How many different labels there are.
+        count: usize,
     },
     /// A row has another number of fields than the first.
     #[error("{file}, line {line}: found {found} fields; the header has {expected}")]

@@ -20,6 +20,7 @@ pub mod npz;
 pub mod parquet;
 pub mod partition;
 pub mod split;
+pub mod survey;
 
 mod columns;
 mod dataset;
@@ -32,6 +33,7 @@ mod tests;
 
 use std::path::Path;
 
+pub use columns::nearest_name;
 pub use dataset::{Dataset, ImageShape, Loaded};
 pub use digits::digits;
 pub use error::{DataError, Place};
@@ -39,6 +41,7 @@ pub use feature::Feature;
 pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
 pub use split::split_records;
+pub use survey::{ColumnSurvey, survey};
 pub use table::Table;
 
 /// The most bytes of features a reader makes out of a file that may be far smaller (sparse, compressed or
@@ -136,8 +139,23 @@ pub struct Options {
     pub width: Option<usize>,
     /// Which part of a folder of images to read: `train` (the default), or `t10k` (IDX) or `test` (CIFAR-10).
     pub prefix: Option<String>,
+    /// Which names labels may have (CSV, Parquet).
+    pub class_names: ClassNames,
     /// Labels may be missing from CSV, Parquet and NPZ data: then every label is 0.
     pub unlabelled: bool,
+}
+
+/// Which names a column of labels may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClassNames {
+    /// Any.
+    #[default]
+    Any,
+    /// No word that usually stands for a missing value, and no two that differ only in case or blanks: those are slips,
+    /// and each would become a class of its own.
+    Plausible,
+    /// So many, whatever they are.
+    Number(usize),
 }
 
 impl Options {

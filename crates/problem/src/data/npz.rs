@@ -10,8 +10,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::columns::Cell;
-use super::error::{listed, quoted};
+use super::columns::{Cell, missing};
 use super::npy::{self, Array, Content, Images, Name};
 use super::{DataError, Dataset, Feature, Loaded, Options, Place, Table};
 
@@ -58,8 +57,7 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
     let labelled = has(label) || !options.unlabelled;
     for wanted in ["x"].into_iter().chain(labelled.then_some(label)).chain(node) {
         if !has(wanted) {
-            let (wanted, found) = (quoted(wanted), listed(&names));
-            return Err(DataError::MissingColumn { file: file.to_owned(), wanted, found });
+            return Err(missing(file, &names, wanted));
         }
     }
 

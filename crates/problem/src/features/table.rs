@@ -148,6 +148,20 @@ impl TableMap {
         Ok(Table::trusted(width, rows, records.labels().to_vec()))
     }
 
+    /// The columns with a range, each with how many of its values lie outside and are cut off. Records that the map
+    /// cannot read have none.
+    pub fn cut_off(&self, records: &Table) -> Vec<(&Column, usize)> {
+        let column = |(k, column): (usize, &'_ Column)| match column {
+            Column::Range { low, high, .. } => {
+                let values = (0..records.len()).filter_map(|r| records.row(r).get(k));
+                values.filter(|value| !(*low..=*high).contains(*value)).count()
+            }
+            Column::Category { .. } => 0,
+        };
+        let counts = self.settings.columns.iter().enumerate().map(column);
+        self.settings.columns.iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+    }
+
     fn check_columns(&self, width: usize, names: Option<&[String]>) -> Result<(), FeatureError> {
         let own: Vec<&str> = self.settings.columns.iter().map(Column::name).collect();
         if let Some(names) = names {

@@ -1,10 +1,11 @@
 //! `prdo data info`: what a file holds.
 
-use super::{load, wrong};
+use super::columns::Columns;
+use super::{format, load, wrong};
 use crate::cli::data::InfoArgs;
 use crate::commands::Failure;
 use crate::progress::say;
-use prdo::data::{self, Dataset, Feature, Format, Loaded, Options};
+use prdo::data::{self, DataError, Dataset, Feature, Format, Loaded, Options};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -15,19 +16,83 @@ const MOST_LISTED: usize = 20;
 
 /// Says what the file holds.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
-    let (format, loaded) = load(&args.read)?;
-    let mut facts = match &loaded {
+    let format = format(&args.read)?;
+    let (label, node) = (args.read.label.as_deref(), args.read.node.as_deref());
+    let columns = match format {
+        Format::Csv => {
+            let found = data::survey(&args.read.path).map_err(wrong)?;
+            Some(Columns::new(found, label, node))
+        }
+        _ => None,
+    };
+    let texts = columns.as_ref().map_or(Vec::new(), Columns::texts);
+    let facts = match (load(&args.read, format, texts), &columns) {
+        (Ok(loaded), Some(columns)) => {
+            let facts = facts(&loaded, format, &args.read.path)?;
+            Ok(Facts { range: columns.range(), texts: columns.texts().len(), ..facts })
+        }
+        (Ok(loaded), None) => Ok(facts(&loaded, format, &args.read.path)?),
+        // Columns can be shown of a file that cannot be trained on as it is.
+        (Err(error @ DataError::Cell { .. }), Some(_)) => Err(error),
+        (Err(error @ DataError::MissingColumn { .. }), Some(_)) if label.is_none() && node.is_none() => {
+            Err(error)
+        }
+        (Err(error), _) => return Err(wrong(error)),
+    };
+    if args.json {
+        say(&json_of(facts.as_ref(), columns.as_ref(), format).to_string());
+        return Ok(());
+    }
+    match &facts {
+        Ok(facts) => facts.lines().iter().for_each(|line| say(line)),
+        Err(_) => {
+            say(&format!("{}: {} records", format.name(), columns.as_ref().map_or(0, Columns::records)))
+        }
+    }
+    columns.iter().for_each(say_columns);
+    if let Err(error) = &facts {
+        say(&format!("\nA run would refuse this file as it is: {error}"));
+    }
+    Ok(())
+}
+
+/// The columns, and what to write about them in a run file.
+fn say_columns(columns: &Columns) {
+    say("columns:");
+    columns.lines().iter().for_each(|line| say(line));
+    let Some(section) = columns.section() else { return };
+    say(
+        "\nFor text, and for numbers of any scale, a run file says what its columns are (docs/features.md):\n",
+    );
+    say(section.trim_end());
+    say(
+        "\nThese ranges were read from the records, and what private records reach is private itself: write what",
+    );
+    say("everybody knows instead, as \"age: 0 to 120\".");
+}
+
+fn json_of(facts: Result<&Facts, &DataError>, columns: Option<&Columns>, format: Format) -> Json {
+    let mut json = match facts {
+        Ok(facts) => facts.json(),
+        Err(error) => json!({
+            "format": format.name(),
+            "records": columns.map(Columns::records),
+            "problem": error.to_string(),
+        }),
+    };
+    if let Some(columns) = columns {
+        json["columns"] = columns.json().into();
+        json["features_section"] = columns.section().into();
+    }
+    json
+}
+
+fn facts(loaded: &Loaded, format: Format, path: &Path) -> Result<Facts, Failure> {
+    let facts = match loaded {
         Loaded::Numbers(data) => Facts::of(data),
         Loaded::Images(data) => Facts::of(data),
     };
-    facts.format = format.name();
-    facts.test_records = test_records(&args.read.path, format)?;
-    if args.json {
-        say(&facts.json().to_string())
-    } else {
-        facts.lines().iter().for_each(|line| say(line))
-    }
-    Ok(())
+    Ok(Facts { format: format.name(), test_records: test_records(path, format)?, ..facts })
 }
 
 /// How many test images a folder of images brings along.
@@ -47,6 +112,8 @@ struct Facts {
     records: usize,
     test_records: Option<usize>,
     features: usize,
+    /// Those that hold text.
+    texts: usize,
     feature_names: Option<Vec<String>>,
     image: Option<data::ImageShape>,
     bytes: bool,
@@ -57,6 +124,7 @@ struct Facts {
     classes: Option<Vec<(String, usize)>>,
     /// Records of each node.
     nodes: Option<Vec<usize>>,
+    node_names: Option<Vec<String>>,
 }
 
 impl Facts {
@@ -70,6 +138,7 @@ impl Facts {
             records: table.len(),
             test_records: None,
             features: table.width(),
+            texts: 0,
             feature_names: data.feature_names.clone(),
             image: data.image,
             bytes: size_of::<F>() == 1,
@@ -77,6 +146,7 @@ impl Facts {
             label_range: range(&mut table.labels().iter().copied()),
             classes: classes(table.labels(), data.class_names.as_deref()),
             nodes: data.node.as_deref().map(counts),
+            node_names: data.node_names.clone(),
         }
     }
 
@@ -96,6 +166,7 @@ impl Facts {
             "feature_names": self.feature_names,
             "image": image,
             "bytes": self.bytes,
+            "text_features": self.texts,
             "feature_min": self.range.0,
             "feature_max": self.range.1,
             "label_min": self.label_range.0,
@@ -103,6 +174,7 @@ impl Facts {
             "classes": classes,
             "nodes": self.nodes.as_ref().map(Vec::len),
             "node_records": self.nodes,
+            "node_names": self.node_names,
         })
     }
 
@@ -119,6 +191,10 @@ impl Facts {
             (Some(image), false) => {
                 format!("images of {image} (channels x rows x columns): {} features {range}", self.features)
             }
+            (None, _) if self.texts == self.features => format!("{} features, all text", self.features),
+            (None, _) if self.texts > 0 => {
+                format!("{} features: {} text, the others {range}", self.features, self.texts)
+            }
             (None, _) => format!("{} features {range}", self.features),
         });
         if let Some(names) = self.feature_names.as_ref().filter(|_| self.image.is_none()) {
@@ -133,7 +209,12 @@ impl Facts {
         });
         lines.push(match &self.nodes {
             Some(nodes) => {
-                let each = nodes.iter().enumerate().map(|(node, records)| format!("{node}: {records}"));
+                let name = |node: usize| match self.node_names.as_ref().and_then(|names| names.get(node)) {
+                    Some(name) => name.clone(),
+                    None => node.to_string(),
+                };
+                let each =
+                    nodes.iter().enumerate().map(|(node, records)| format!("{}: {records}", name(node)));
                 format!("{} nodes, with records: {}", nodes.len(), listed(each, nodes.len()))
             }
             None => "no node column: a run file's [partition] says who holds what".to_owned(),

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod checksum;
+mod columns;
 #[cfg(feature = "download")]
 mod download;
 #[cfg(not(feature = "download"))]
@@ -37,9 +38,9 @@ pub fn known_sets() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     names.map(one).into()
 }
 
-/// What is at the path, images as bytes, and in which format.
-fn load(args: &ReadArgs) -> Result<(Format, Loaded), Failure> {
-    let format = match args.format {
+/// In which format what is at the path is to be read.
+fn format(args: &ReadArgs) -> Result<Format, Failure> {
+    Ok(match args.format {
         None => Format::of(&args.path).map_err(wrong)?,
         Some(FileFormat::Csv) => Format::Csv,
         Some(FileFormat::Npz) => Format::Npz,
@@ -47,10 +48,14 @@ fn load(args: &ReadArgs) -> Result<(Format, Loaded), Failure> {
         Some(FileFormat::Idx) => Format::Idx,
         Some(FileFormat::Cifar10) => Format::Cifar10,
         Some(FileFormat::Parquet) => Format::Parquet,
-    };
+    })
+}
+
+/// What is at the path, images as bytes. These columns of a CSV file may hold text.
+fn load(args: &ReadArgs, format: Format, categories: Vec<String>) -> Result<Loaded, DataError> {
     let (label, node) = (args.label.clone(), args.node.clone());
-    let options = Options { format: Some(format), label, node, ..Options::default() };
-    Ok((format, data::load(&args.path, &options).map_err(wrong)?))
+    let options = Options { format: Some(format), label, node, categories, ..Options::default() };
+    data::load(&args.path, &options)
 }
 
 /// Data that is not as it should be is wrong input.

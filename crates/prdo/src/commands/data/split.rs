@@ -1,8 +1,8 @@
 //! `prdo data split`: one file a node, so that organisations can rehearse with files of their own.
 
 use super::whole::publish;
-use super::{load, wrong};
-use crate::cli::data::{PartitionKind, SplitArgs};
+use super::{format, load, wrong};
+use crate::cli::data::{PartitionKind, ReadArgs, SplitArgs};
 use crate::commands::{Failure, work};
 use crate::progress::say;
 use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, digits, npz, split_records};
@@ -15,11 +15,15 @@ use std::path::{Path, PathBuf};
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     check(args)?;
     let bundled = args.read.path.as_os_str() == "digits" && !args.read.path.exists();
-    let loaded = if bundled { Loaded::Numbers(digits()) } else { load(&args.read)?.1 };
+    let loaded = if bundled { Loaded::Numbers(digits()) } else { loaded(&args.read)? };
     match loaded {
         Loaded::Numbers(data) => split(args, data),
         Loaded::Images(data) => split(args, data),
     }
+}
+
+fn loaded(read: &ReadArgs) -> Result<Loaded, Failure> {
+    load(read, format(read)?, Vec::new()).map_err(wrong)
 }
 
 /// Refuses what can be refused before a file is read.

@@ -23,6 +23,7 @@ pub struct Found {
 
 /// Chooses what is tuned on, as it was asked for.
 pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Failure> {
+    refuse_features(document, on)?;
     let meant = outline(document)?;
     let budget = budget(document, &meant)?;
     let least = least(&meant);
@@ -85,6 +86,25 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
          STATEMENT (with noise, every trial entered as a release)"
             .into(),
     ))
+}
+
+/// Features are of the records that a map was made for: what is drawn at random, and what has been through the map already,
+/// has none. Said before anything is extracted.
+fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
+    let asked = match (on.generated, on.unprotected_validation) {
+        (true, _) => {
+            "--generated draws classes as clouds of points, and a map of images or of named columns reads none"
+        }
+        (_, true) => {
+            "--unprotected-validation has the records after the map, which would go through it again"
+        }
+        _ => return Ok(()),
+    };
+    if !document.has_section("features") {
+        return Ok(());
+    }
+    let error = document.error("features.map", format!("[features] does not go with this: {asked}"));
+    Err(error.help("use --stand-in FILE with public records that have the same columns or images").into())
 }
 
 fn budget(document: &Document, meant: &Outline) -> Result<Option<Budget>, Failure> {

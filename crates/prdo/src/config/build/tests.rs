@@ -68,7 +68,7 @@ fn a_model_of_bytes_trains() {
     let built = |document: &Document| {
         let wiring = wiring(document, None).unwrap();
         let models: [BoxedModel<u8>; 2] = [Box::new(Brightness), Box::new(Brightness)];
-        finish(document, "brightness", wiring, images(document), models, Start::zeros(1)).unwrap()
+        finish(document, "brightness", wiring, images(document), models, (Start::zeros(1), None)).unwrap()
     };
     let (one, two) = (built(&document), built(&document));
     assert_eq!((one.fingerprint, one.test_records), (two.fingerprint, 12));

@@ -9,7 +9,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use crate::data::columns::{Cell, LabelColumn, NodeColumn, Roles};
+use crate::data::columns::{Cell, LabelColumn, NodeColumn, Nodes, Roles};
 use crate::data::error::quoted;
 use crate::data::{DataError, Dataset, Options, Place, Table, dense_len};
 
@@ -95,10 +95,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
             None => (0..self.records).for_each(|_| labels.push_none()),
         }
         let (node, node_names) = match roles.node {
-            Some(column) => {
-                let (nodes, names) = self.nodes(column, &names[column])?;
-                (Some(nodes), names)
-            }
+            Some(column) => self.nodes(column, &names[column])?.into(),
             None => (None, None),
         };
         let mut features = vec![0.0; len];
@@ -114,7 +111,8 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
                 Ok(())
             })?;
         }
-        let (labels, class_names) = labels.finish();
+        let column = roles.label.map_or("", |label| &names[label]);
+        let (labels, class_names) = labels.finish(self.name, column, options.class_names)?;
         let feature_names = roles.features.iter().map(|c| names[*c].clone()).collect();
         let table = Table::new(width, features, labels)?;
         Ok(Dataset {
@@ -128,7 +126,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         })
     }
 
-    fn nodes(&self, column: usize, name: &str) -> Result<(Vec<u32>, Option<Vec<String>>), DataError> {
+    fn nodes(&self, column: usize, name: &str) -> Result<Nodes, DataError> {
         let mut nodes = NodeColumn::default();
         self.each(column, |value, cell| match value {
             Value::Text(text) => nodes.push(text.trim(), cell),

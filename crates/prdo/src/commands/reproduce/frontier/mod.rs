@@ -85,10 +85,11 @@ fn train(plan: &Plan, key: &Key, label: String, stop: &Stop) -> Result<Fate, Fai
     };
     let document = Document::parse(&key.folder(), &key.run_file(&plan.data(key.data)?))?;
     let mut built = built_with_bar(&document)?;
-    if let Some(summary) = finished(&folder, &resolved::to_toml(&document, &built))? {
+    let run_file = resolved::to_toml(&document, &built);
+    if let Some(summary) = finished(&folder, &run_file)? {
         return Ok(Fate::Finished(summary));
     }
-    let kept = restore(&folder, &mut built)?;
+    let kept = restore(&folder, &mut built, &run_file)?;
     let watch = Watch {
         stop: stop.clone(),
         checkpoint_every: CHECKPOINT_EVERY,

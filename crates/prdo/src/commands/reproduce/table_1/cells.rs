@@ -68,7 +68,8 @@ impl<'a> Worker<'a> {
             record(out, &deal, cell)?;
             return Ok(Fate::Finished);
         }
-        let kept = restore(&folder, &mut built)?;
+        let run_file = resolved::to_toml(&document, &built);
+        let kept = restore(&folder, &mut built, &run_file)?;
         let round = built.prepared.training.round();
         let seconds = known.find(key).filter(|_| round > 0).map_or(0.0, |cell| cell.seconds);
         self.announce(key, (number, count), &built);

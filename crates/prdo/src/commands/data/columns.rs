@@ -1,0 +1,180 @@
+//! The columns of a CSV file, and the `[features]` section that would read them.
+
+use prdo::config::Value;
+use prdo::data::ColumnSurvey;
+use serde_json::{Value as Json, json};
+
+/// As many values of a column of text are shown.
+const EXAMPLES: usize = 4;
+/// The longest a value is shown.
+const LETTERS: usize = 24;
+
+/// What a file's columns hold, and what each is for.
+pub struct Columns {
+    columns: Vec<ColumnSurvey>,
+    label: Option<usize>,
+    node: Option<usize>,
+}
+
+impl Columns {
+    /// With label and node as they were named, or as runs would find them.
+    pub fn new(columns: Vec<ColumnSurvey>, label: Option<&str>, node: Option<&str>) -> Self {
+        let at = |name: &str| columns.iter().position(|column| column.name == name);
+        let label = label.map_or_else(|| at("label").or_else(|| at("y")), at);
+        let node = at(node.unwrap_or("node")).filter(|node| Some(*node) != label);
+        Self { columns, label, node }
+    }
+
+    fn features(&self) -> impl Iterator<Item = &ColumnSurvey> {
+        let taken = |k: &usize| self.label == Some(*k) || self.node == Some(*k);
+        self.columns.iter().enumerate().filter(move |(k, _)| !taken(k)).map(|(_, column)| column)
+    }
+
+    /// How many records there are.
+    pub fn records(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.records)
+    }
+
+    /// Features that hold text.
+    pub fn texts(&self) -> Vec<String> {
+        self.features().filter(|column| column.is_text()).map(|column| column.name.clone()).collect()
+    }
+
+    /// Smallest and largest number of all features.
+    pub fn range(&self) -> (f64, f64) {
+        let ranges = self.features().filter(|column| !column.is_text()).filter_map(|column| column.range);
+        ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (low, high)| (a.min(low), b.max(high)))
+    }
+
+    fn role(&self, k: usize) -> &'static str {
+        match k {
+            k if self.label == Some(k) => "label",
+            k if self.node == Some(k) => "node",
+            _ => "feature",
+        }
+    }
+
+    /// A line for each column.
+    pub fn lines(&self) -> Vec<String> {
+        let widest = self.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+        let line = |(k, column): (usize, &ColumnSurvey)| {
+            let pad = " ".repeat(widest - column.name.chars().count());
+            let kind = if column.is_text() { "text  " } else { "number" };
+            let role = match self.role(k) {
+                "feature" => String::new(),
+                role => format!("; the {role}"),
+            };
+            let missing = match column.missing {
+                0 => String::new(),
+                missing => format!("; {missing} missing"),
+            };
+            format!("  {}{pad}  {kind}  {}{missing}{role}", column.name, values(column))
+        };
+        self.columns.iter().enumerate().map(line).collect()
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Vec<Json> {
+        let one = |(k, column): (usize, &ColumnSurvey)| {
+            let examples: Vec<Json> =
+                column.commonest(EXAMPLES).iter().map(|(value, count)| json!([value, count])).collect();
+            json!({
+                "column": column.name,
+                "role": self.role(k),
+                "holds": if column.is_text() { "text" } else { "number" },
+                "missing": column.missing,
+                "distinct": column.distinct(),
+                "low": column.range.map(|(low, _)| low),
+                "high": column.range.map(|(_, high)| high),
+                "examples": if column.is_text() { examples } else { Vec::new() },
+            })
+        };
+        self.columns.iter().enumerate().map(one).collect()
+    }
+
+    /// The `[features]` section for these columns; `None` where there is none to write about.
+    pub fn section(&self) -> Option<String> {
+        // What is different for every record says nothing about new ones.
+        let (keys, used): (Vec<_>, Vec<_>) = self.features().partition(|column| column.is_key());
+        let ranges: Vec<String> = used
+            .iter()
+            .filter(|column| !column.is_text())
+            .filter_map(|column| {
+                let (low, high) = outward(column.range?);
+                Some(format!("{}: {low} to {high}", column.name))
+            })
+            .collect();
+        let texts = used.iter().filter(|column| column.is_text());
+        let categories: Vec<String> = texts.map(|column| column.name.clone()).collect();
+        if ranges.is_empty() && categories.is_empty() {
+            return None;
+        }
+        let mut text = String::new();
+        if !keys.is_empty() {
+            let names = used.iter().map(|column| column.name.clone()).collect();
+            let left = keys.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+            text += &format!("[data]\n# Without {left}: every record has a value of its own.\n");
+            text += &format!("features = {}\n\n", Value::Texts(names));
+        }
+        text += "[features]\nmap = \"table\"\n";
+        for (key, list) in [("ranges", ranges), ("categories", categories)] {
+            if !list.is_empty() {
+                text += &format!("{key} = {}\n", Value::Texts(list));
+            }
+        }
+        Some(text)
+    }
+}
+
+/// What a column holds, in a few words.
+fn values(column: &ColumnSurvey) -> String {
+    if !column.is_text() {
+        return column.range.map_or("nothing".into(), |(low, high)| format!("from {low} to {high}"));
+    }
+    let mut shown: Vec<String> = column
+        .commonest(EXAMPLES)
+        .iter()
+        .map(|(value, count)| format!("{} {count}", value.chars().take(LETTERS).collect::<String>()))
+        .collect();
+    if column.distinct().is_none_or(|distinct| distinct > EXAMPLES) {
+        shown.push("…".into());
+    }
+    let distinct = column.distinct().map_or("very many".into(), |distinct| distinct.to_string());
+    format!("{distinct} different values: {}", shown.join(", "))
+}
+
+/// A range with round ends that holds this one.
+fn outward((low, high): (f64, f64)) -> (String, String) {
+    let span = if high > low { high - low } else { high.abs().max(1.0) };
+    let power = span.log10().floor().clamp(-300.0, 300.0) as i32;
+    let step = 10_f64.powi(power);
+    let (below, above) = ((low / step).floor(), (high / step).ceil());
+    let above = if above > below { above } else { below + 1.0 };
+    let places = usize::try_from(-power).unwrap_or(0);
+    let shown = |steps: f64| format!("{:.places$}", if steps == 0.0 { 0.0 } else { steps * step });
+    (shown(below), shown(above))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_rounded_outwards() {
+        let range = |low: f64, high: f64| {
+            let (low, high) = outward((low, high));
+            format!("{low} to {high}")
+        };
+        assert_eq!(range(18.0, 93.0), "10 to 100");
+        assert_eq!(range(-0.94, 0.97), "-1 to 1");
+        assert_eq!(range(0.013, 0.0171), "0.013 to 0.018");
+        assert_eq!(range(0.0, 99_999.0), "0 to 100000");
+        assert_eq!(range(7.0, 7.0), "7 to 8");
+        assert_eq!(range(0.0, 0.0), "0 to 1");
+        assert_eq!(range(-3.5e8, 1.0), "-400000000 to 100000000");
+        for (low, high) in [(1e300, 1.7e308), (-1e-300, 2e-310), (f64::MIN, f64::MAX)] {
+            let (low, high) = outward((low, high));
+            assert!(low.parse::<f64>().is_ok() && high.parse::<f64>().is_ok());
+        }
+    }
+}
