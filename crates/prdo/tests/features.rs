@@ -40,6 +40,11 @@ fn digits_are_learned_from_their_scattering_and_the_run_file_repeats_it() {
     assert_eq!(desk.bytes("out/model.safetensors"), desk.bytes("again/model.safetensors"));
     desk.write("other.toml", resolved.replace(&hash[..8], "00000000"));
     refused(&desk, "run other.toml --out other", &["the feature maps differ", &hash]);
+    // A model is not used with a map of which nobody knows whether it is the one it was trained with.
+    let unnamed: String =
+        resolved.lines().filter(|line| !line.contains(&hash)).map(|l| format!("{l}\n")).collect();
+    desk.write("out/run.toml", unnamed);
+    refused(&desk, "predict out any.csv", &["no hash of the feature map", &hash]);
 }
 
 const TABLE: &str = "rounds = 20\n[graph]\nnodes = 3\n[data]\nsource = \"file\"\npath = \"people.csv\"\n\
