@@ -223,10 +223,11 @@ fn data_error_of(document: &Document, error: &DataError, file_key: &'static str)
         _ if document.has("data.path") => "data.path",
         _ => "data.source",
     };
-    if let DataError::DoubtfulLabel { count, .. } = error {
+    if let DataError::DoubtfulLabel { doubt, .. } = error {
         let help = format!(
             "every different label becomes a class: mend the file, or leave these records out; if all of these are \
-             classes, write classes = {count} under [data]"
+             classes, write classes = {} under [data]",
+            doubt.count
         );
         return document.error(field, format!("data: {error}")).help(help);
     }
