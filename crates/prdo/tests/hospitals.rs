@@ -244,7 +244,7 @@ fn errors_point_at_the_key_they_are_about() {
         "run.toml",
         RUN.replace("label = \"outcome\"", "label = \"outcome\"\nfeatures = [\"outcome time\"]"),
     );
-    refused(&desk, "run run.toml --out out", &["no column \"outcome time\"", "run.toml:8:12"]);
+    refused(&desk, "run run.toml --out out", &["no column \"outcome time\"", "run.toml:8:13"]);
     desk.write("run.toml", RUN.to_string() + "[clip]\ngradient = 1.0\n[privacy]\nepsilon = inf\n");
     refused(&desk, "run run.toml --out out", &["privacy.epsilon = inf", "leave the [privacy] section out"]);
 }

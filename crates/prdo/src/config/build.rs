@@ -254,6 +254,9 @@ fn with_network<F: Feature>(
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
 }
 
+/// Mean and deviation of each channel.
+type Constants = (Vec<f32>, Vec<f32>);
+
 /// Everything after the model is chosen, whatever its records are made of.
 fn finish<F: Feature>(
     document: &Document,
@@ -263,7 +266,7 @@ fn finish<F: Feature>(
     // One model goes into the gates, the other validates the result.
     [first_model, second_model]: [BoxedModel<F>; 2],
     // Where it starts, and what its input is scaled by.
-    (start, constants): (Start, Option<&(Vec<f32>, Vec<f32>)>),
+    (start, constants): (Start, Option<&Constants>),
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
     let least = holdings.nodes.iter().map(Table::len).min().unwrap_or(0);

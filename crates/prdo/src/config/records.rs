@@ -244,22 +244,36 @@ fn data_error_of(document: &Document, error: &DataError, file_key: &'static str)
         _ if document.has("data.path") => "data.path",
         _ => "data.source",
     };
-    if let DataError::DoubtfulLabel { count, .. } = error {
+    if let DataError::DoubtfulLabel { doubt, .. } = error {
         let help = format!(
             "every different label becomes a class: mend the file, or leave these records out; if all of these are \
-             classes, write classes = {count} under [data]"
+             classes, write classes = {} under [data]",
+            doubt.count
         );
         return document.error(field, format!("data: {error}")).help(help);
     }
     let message = format!("data: {error}");
-    let not_numeric = message.contains("finite numbers") && message.contains("column");
-    let error = document.error(field, message);
-    match not_numeric {
-        true => error.help(
-            "if the column says who holds a record, write node = \"its name\" under [data]; to leave it out, list \
-             the columns to learn from: features = [\"a\", \"b\"]",
+    match error {
+        DataError::Cell { column, .. } if is_label(document, column) => document.error(field, message),
+        DataError::Cell { allowed: "finite numbers", .. } => document.error(field, message).help(
+            "if the column says who holds a record, write node = \"its name\" under [data]; if it is text to learn from, \
+             `prdo data info FILE` prints the [features] section for it; to leave it out, list the columns to learn \
+             from: features = [\"a\", \"b\"]",
         ),
-        false => error,
+        DataError::MissingColumn { wanted, .. } if field == "data.features" => {
+            let names = document.texts(field).unwrap_or_default();
+            let item = names.iter().position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
+            document.item_error(field, item, message)
+        }
+        _ => document.error(field, message),
+    }
+}
+
+/// Whether a column of a file has the labels.
+fn is_label(document: &Document, column: &str) -> bool {
+    match document.text("data.label") {
+        Some(label) => label == column,
+        None => ["label", "y"].contains(&column),
     }
 }
 
@@ -595,7 +609,8 @@ fn given_classes<F: Feature>(
     if let Some(names) = names.filter(|names| binary && names.len() != 2) {
         let message =
             format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
-        return Err(document.error("data.path", message).help("\"softmax\" takes any number of classes"));
+        let field = if document.has("data.label") { "data.label" } else { "data.path" };
+        return Err(document.error(field, message).help("\"softmax\" takes any number of classes"));
     }
     Ok(document.integer("data.classes").map(|k| k as usize).or(names.map(Vec::len)))
 }

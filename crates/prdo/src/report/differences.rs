@@ -198,3 +198,89 @@ fn pairs(a: &Group<'_>, b: &Group<'_>, measure: Measure) -> Vec<(f64, f64)> {
     let partner = |cell: &Cell| b.cells.iter().find(|other| other.seed == cell.seed).copied();
     a.cells.iter().filter_map(|cell| Some((measure.of(cell)?, measure.of(partner(cell)?)?))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prdo_algorithm::Method;
+    use prdo_simulator::Row;
+
+    fn cell(method: Method, seed: u64, accuracy: f64) -> Cell {
+        let row = Row {
+            round: 10,
+            loss: 1.0,
+            grad_norm: 1.0,
+            consensus_error: 0.0,
+            test_accuracy: Some(accuracy),
+            epsilon_spent: None,
+            bytes_sent: 0,
+            gradient_evaluations: 0,
+            clipped_gradient_fraction: None,
+            clipped_difference_fraction: None,
+        };
+        Cell {
+            method,
+            labels: Vec::new(),
+            seed,
+            rows: vec![row],
+            node_accuracy: Vec::new(),
+            guarantee: None,
+            seconds: 0.0,
+            clip: None,
+            gamma: None,
+            rounds: 10,
+        }
+    }
+
+    fn comparison(runs: &[(Method, &[f64])]) -> Comparison {
+        let of = |(method, values): &(Method, &[f64])| {
+            let (method, values) = (*method, values.to_vec());
+            values.into_iter().enumerate().map(move |(k, accuracy)| cell(method, k as u64, accuracy))
+        };
+        let text = String::new;
+        let cells = runs.iter().flat_map(of).collect();
+        Comparison { title: text(), data: text(), command: text(), run_files: text(), network: text(), cells }
+    }
+
+    fn by_accuracy(runs: &[(Method, &[f64])]) -> Vec<Difference> {
+        let found = comparison(runs).differences();
+        found.into_iter().filter(|d| d.measure == Measure::Accuracy).collect()
+    }
+
+    #[test]
+    fn every_pair_counts_since_the_best_is_found_by_the_same_runs() {
+        let (a, b, c) = ([0.92, 0.93, 0.91, 0.92], [0.90, 0.92, 0.89, 0.91], [0.70, 0.72, 0.69, 0.73]);
+        let found = by_accuracy(&[(Method::Ed, &b), (Method::Prdo, &a), (Method::Dsgd, &c)]);
+        assert_eq!(found.iter().map(|d| (d.best, d.other)).collect::<Vec<_>>(), [(1, 0), (1, 2)]);
+        // The least clear of three pairs keeps its p; the others are raised.
+        assert!(found.iter().all(|d| d.compared == 3));
+        let (near, far) = (&found[0], &found[1]);
+        assert_eq!(near.corrected, Some(near.paired.unwrap().p));
+        assert!(far.corrected.unwrap() >= 2.0 * far.paired.unwrap().p && far.is_clear());
+    }
+
+    #[test]
+    fn the_best_of_other_seeds_is_not_clearly_better() {
+        // Its last seeds are far better than anyone's, but on those that both have it is behind.
+        let (a, b) = ([0.50, 0.51, 0.50, 0.99, 0.99, 0.99], [0.60, 0.62, 0.60]);
+        let found = by_accuracy(&[(Method::Ed, &a), (Method::Dsgd, &b)]);
+        assert_eq!((found[0].best, found[0].pairs), (0, 3));
+        assert!(found[0].corrected.unwrap() < LEVEL && !found[0].is_clear());
+    }
+
+    #[test]
+    fn the_same_difference_for_every_seed_has_no_p() {
+        let runs = [(Method::Ed, &[0.5, 0.75, 0.5][..]), (Method::Dsgd, &[0.25, 0.5, 0.25][..])];
+        let found = by_accuracy(&runs);
+        assert_eq!((found[0].corrected, found[0].is_clear(), found[0].is_constant()), (None, false, true));
+        assert_eq!(found[0].show_p(), "the same difference for every seed");
+        let verdict = comparison(&runs).verdict();
+        assert!(verdict.contains("+25.00 points") && verdict.contains("same difference"), "{verdict}");
+        assert!(comparison(&runs).winners().is_empty());
+        assert!(!comparison(&runs).differences_to_csv().contains("NaN"));
+        // No difference at all is one that cannot be told apart.
+        let equal =
+            comparison(&[(Method::Ed, &[0.5, 0.75, 0.5]), (Method::Dsgd, &[0.5, 0.75, 0.5])]).verdict();
+        assert!(equal.starts_with("No clear winner"), "{equal}");
+    }
+}

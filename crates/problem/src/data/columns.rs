@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{listed, quoted};
-use super::{ClassNames, DataError, Options, Place};
+use super::{ClassNames, DataError, Doubt, Options, Place};
 
 /// Which column is what, by position.
 #[derive(Debug, PartialEq, Eq)]
@@ -198,8 +198,9 @@ impl Names {
         };
         let Some((name, why)) = doubt else { return Ok(()) };
         let place = self.known.get(name).and_then(|(_, place)| *place).unwrap_or(Place::Record(0));
-        let (file, column, value) = (file.to_owned(), column.to_owned(), quoted(name));
-        Err(DataError::DoubtfulLabel { file, place, column, value, why, classes: classes(), count })
+        let doubt = Box::new(Doubt { value: quoted(name), why, classes: classes(), count });
+        let (file, column) = (file.to_owned(), column.to_owned());
+        Err(DataError::DoubtfulLabel { file, place, column, doubt })
     }
 
     /// The first name that is likely a slip, and why: of two that are alike the rarer one.

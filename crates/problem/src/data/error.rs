@@ -22,6 +22,26 @@ impl fmt::Display for Place {
     }
 }
 
+/// A label that is likely a slip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The label.
+    pub value: String,
+    /// What is doubtful about it.
+    pub why: String,
+    /// Every label with its number of records.
+    pub classes: String,
+    /// How many different labels there are.
+    pub count: usize,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { value, why, classes, .. } = self;
+        write!(f, "the label {value} {why}; the labels are {classes}")
+    }
+}
+
 /// Why data could not be read, generated, checked or divided.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -109,7 +129,7 @@ pub enum DataError {
         allowed: &'static str,
     },
     /// A label that would become a class and is likely a slip.
-    #[error("{file}, {place}, column \"{column}\": the label {value} {why}; the labels are {classes}")]
+    #[error("{file}, {place}, column \"{column}\": {doubt}")]
     DoubtfulLabel {
         /// The file.
         file: String,
@@ -117,14 +137,8 @@ pub enum DataError {
         place: Place,
         /// The column.
         column: String,
-        /// The label.
-        value: String,
-        /// What is doubtful about it.
-        why: String,
-        /// Every label with its number of records.
-        classes: String,
-        /// How many different labels there are.
-        count: usize,
+        /// What is doubtful about which label.
+        doubt: Box<Doubt>,
     },
     /// A row has another number of fields than the first.
     #[error("{file}, line {line}: found {found} fields; the header has {expected}")]

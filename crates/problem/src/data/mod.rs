@@ -36,7 +36,7 @@ use std::path::Path;
 pub use columns::nearest_name;
 pub use dataset::{Dataset, ImageShape, Loaded};
 pub use digits::digits;
-pub use error::{DataError, Place};
+pub use error::{DataError, Doubt, Place};
 pub use feature::Feature;
 pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
