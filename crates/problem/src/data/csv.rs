@@ -49,9 +49,9 @@ pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset,
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record).map_err(|e| translated(file, e))? {
         if record.len() != names.len() {
-            let line = record.position().map_or(0, |p| p.line());
-            let (found, expected) = (record.len() as u64, names.len() as u64);
-            return Err(DataError::RowWidth { file: file.to_owned(), line, found, expected });
+            let (found, named) = (record.len(), names.len());
+            let problem = format!("its lines have {found} fields, but {named} columns are named");
+            return Err(DataError::malformed(file, "CSV", problem));
         }
         records.push(&record)?;
     }
