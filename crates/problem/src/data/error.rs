@@ -140,8 +140,8 @@ pub enum DataError {
         /// What is doubtful about which label.
         doubt: Box<Doubt>,
     },
-    /// A row has another number of fields than the first.
-    #[error("{file}, line {line}: found {found} fields; the header has {expected}")]
+    /// A row has another number of fields than there are columns.
+    #[error("{file}, line {line}: found {found} fields; there are {expected} columns")]
     RowWidth {
         /// The file.
         file: String,
@@ -149,7 +149,7 @@ pub enum DataError {
         line: u64,
         /// Fields in this row.
         found: u64,
-        /// Fields in the header.
+        /// Columns.
         expected: u64,
     },
     /// Text that is not UTF-8.
