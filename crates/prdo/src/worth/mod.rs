@@ -31,8 +31,14 @@ pub enum WorthError {
         /// Who trained.
         who: String,
         /// Why it failed.
-        error: RunError,
+        error: Box<RunError>,
     },
+}
+
+impl WorthError {
+    fn of(who: &str) -> impl Fn(RunError) -> Self + '_ {
+        move |error| Self::Run { who: who.to_owned(), error: Box::new(error) }
+    }
 }
 
 /// A model, trained once with each seed.

@@ -34,14 +34,12 @@ type Score = (f64, Option<f64>);
 
 impl<F: Feature> Trainer<'_, F> {
     pub(super) fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
-        let alone =
-            single().map_err(|error| WorthError::Run { who: "an organisation alone".into(), error })?;
+        let alone = single().map_err(WorthError::of("an organisation alone"))?;
         let tasks = self.tasks(&alone)?;
         let jobs: Vec<(&Task<'_>, u64)> =
             tasks.iter().flat_map(|task| seeds.iter().map(move |seed| (task, *seed))).collect();
         let train = |(task, seed): &(&Task<'_>, u64)| {
-            let score =
-                self.once(task, *seed).map_err(|error| WorthError::Run { who: task.who.clone(), error });
+            let score = self.once(task, *seed).map_err(WorthError::of(&task.who));
             told(&task.who);
             score
         };
@@ -54,10 +52,8 @@ impl<F: Feature> Trainer<'_, F> {
         });
         // Tasks come in pairs, with privacy and without: first everyone's, then each organisation's.
         let mut pair = || trained.next().zip(trained.next());
-        let nothing = || WorthError::Run {
-            who: "everyone together".into(),
-            error: RunError::missing("seed", "at least one run is needed"),
-        };
+        let missing = || RunError::missing("seed", "at least one run is needed");
+        let nothing = || WorthError::of("everyone together")(missing());
         let (together, open) = pair().ok_or_else(nothing)?;
         let mut organisations = Vec::with_capacity(self.holdings.nodes.len());
         for (node, table) in self.holdings.nodes.iter().enumerate() {
@@ -93,7 +89,7 @@ impl<F: Feature> Trainer<'_, F> {
             let least = records.min().unwrap_or(0);
             let batch = batch(&outline.recipe, least);
             let guarantee = self.guarantee(batch, least, &tasks);
-            let guarantee = guarantee.map_err(|error| WorthError::Run { who: who.clone(), error })?;
+            let guarantee = guarantee.map_err(WorthError::of(&who))?;
             let (private, nodes_too) = (&outline.recipe, nodes.clone());
             tasks.push(Task { who: who.clone(), nodes, mixing, recipe: private, batch, guarantee });
             let (who, batch) = (format!("{who}, without privacy"), self::batch(open, least));
