@@ -194,14 +194,14 @@ fn cards(rows: &[Row], summary: &Json) -> Vec<(String, &'static str)> {
     if let Some(accuracy) = last.test_accuracy {
         cards.push((percent(accuracy), "test accuracy of the average model"));
     }
+    if let Some(accuracy) = summary["lowest_node_accuracy"].as_f64() {
+        cards.push((percent(accuracy), "of the worst node's own model"));
+    }
     if let Some(share) = summary["most_common_class"].as_f64() {
         cards.push((percent(share), "right by always saying the most common class"));
     }
     if let Some(auc) = summary["test_auc"].as_f64() {
         cards.push((format!("{auc:.4}"), "area under the ROC curve (AUC)"));
-    }
-    if let Some(accuracy) = summary["lowest_node_accuracy"].as_f64() {
-        cards.push((percent(accuracy), "of the worst node's own model"));
     }
     if let Some(accuracy) = summary["validation_accuracy"].as_f64() {
         cards.push((percent(accuracy), "validation accuracy"));
