@@ -25,6 +25,10 @@ pub struct FeatureMap {
     hash: [u8; 32],
 }
 
+/// What channels of colour images are multiplied by after whitening: brightness and colours, orders 0, 1 and 2. Whitening
+/// makes all channels equally loud; those of the second order of colours say least about what an image shows.
+const LOUDNESS: [[f32; 3]; 2] = [[1.0, 1.5, 1.3], [1.0, 1.0, 0.3]];
+
 /// The memory of one thread.
 struct Worker {
     planes: Vec<f32>,
@@ -130,9 +134,23 @@ impl FeatureMap {
             }
         }
         self.whitening = moments.whitening(self.settings.ridge);
+        if self.shape.channels > 1 {
+            self.whitening.weigh(&self.loudness());
+        }
         if let (Some((_, whitening)), Some(moments)) = (&mut self.patches, of_patches) {
             *whitening = moments.whitening(self.settings.ridge);
         }
+    }
+
+    /// The weight of every channel.
+    fn loudness(&self) -> Vec<f32> {
+        let (one, first) = (self.scattering.channels(), self.settings.scales as usize * self.settings.angles);
+        let order = |channel: usize| match channel {
+            0 => 0,
+            c if c <= first => 1,
+            _ => 2,
+        };
+        (0..self.channels()).map(|c| LOUDNESS[usize::from(c >= one)][order(c % one)]).collect()
     }
 
     /// How many features a record gets.
@@ -155,10 +173,13 @@ impl FeatureMap {
     pub fn describe(&self) -> String {
         let s = &self.settings;
         let mut text = format!(
-            "features v2: images {}; scattering of {} scales, {} angles; log offset {:?}; grid {}; ridge {:?}; mirror {}; \
+            "features v3: images {}; scattering of {} scales, {} angles; log offset {:?}; grid {}; ridge {:?}; mirror {}; \
              {} dead leaves; intercept {INTERCEPT:?}",
             self.shape, s.scales, s.angles, s.offset, s.grid, s.ridge, s.mirror, s.leaves,
         );
+        if self.shape.channels > 1 {
+            text += &format!("; orders of brightness and colours {LOUDNESS:?}");
+        }
         if let Some(p) = s.patches {
             text += &format!(
                 "; {} patches of {}, stride {}, threshold {:?}, grid {}, weight {:?}",

@@ -29,7 +29,7 @@ pub struct PatchSettings {
 
 impl Default for PatchSettings {
     fn default() -> Self {
-        Self { filters: 200, size: 6, stride: 2, threshold: 1.0, grid: 3, weight: 0.8 }
+        Self { filters: 200, size: 6, stride: 2, threshold: 0.5, grid: 3, weight: 0.8 }
     }
 }
 

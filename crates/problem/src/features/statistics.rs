@@ -114,6 +114,13 @@ impl Whitening {
         let width = channels.next_multiple_of(prdo_kernels::LANES);
         Self { width, mean: vec![0.0; channels], weights: vec![0.0; channels * width] }
     }
+
+    /// Multiplies every channel that comes out.
+    pub(crate) fn weigh(&mut self, loudness: &[f32]) {
+        for line in self.weights.chunks_exact_mut(self.width) {
+            line.iter_mut().zip(loudness).for_each(|(weight, loudness)| *weight *= loudness);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -151,5 +158,9 @@ mod tests {
                 assert!((product - expected).abs() < 1e-3, "{i} {j}: {product}");
             }
         }
+        let mut louder = map.clone();
+        louder.weigh(&[1.0, 2.0, 0.5, 1.0, 1.0]);
+        let (before, after) = (apply(&map, &rows[..n]), apply(&louder, &rows[..n]));
+        assert_eq!(after, [before[0], 2.0 * before[1], 0.5 * before[2], before[3], before[4]]);
     }
 }
