@@ -97,14 +97,14 @@ fn csv_refuses_and_says_where() {
     refuses(csv_of("a,b\n1,2\n"), &["\"label\" or \"y\"", "\"a\", \"b\""]);
     refuses(csv_of("label\n1\n"), &["no feature columns"]);
     refuses(csv_of("a,a,label\n1,2,3\n"), &["column \"a\"", "more than once"]);
-    refuses(csv_of("a,label\n1,2\n3\n"), &["line 3", "1 fields", "has 2"]);
+    refuses(csv_of("a,label\n1,2\n3\n"), &["line 3", "1 fields", "2 columns"]);
     // Lines are counted as editors do, however they end.
-    refuses(csv_of("a,label\r\n1,2\r\n3\r\n"), &["line 3", "1 fields", "has 2"]);
+    refuses(csv_of("a,label\r\n1,2\r\n3\r\n"), &["line 3", "1 fields", "2 columns"]);
     refuses(csv_of("a,label\r\n1,2\r\nx1,4\r\n"), &["line 3", "column \"a\""]);
     refuses(csv_of(b"a,label\r\n1,2\r\n1,\xff\r\n"), &["line 3", "UTF-8"]);
     refuses(csv_of("a;b;label\n1,5;2;3\n"), &["separated by semicolons", "commas"]);
     refuses(csv_of("a\tb\tlabel\n1\t2\t3\n"), &["separated by tabs"]);
-    refuses(csv_of("a,label\n1,2\n3,4,5\n"), &["line 3", "3 fields", "has 2"]);
+    refuses(csv_of("a,label\n1,2\n3,4,5\n"), &["line 3", "3 fields", "2 columns"]);
     refuses(csv_of("a,label\n1,2\nx1,4\n"), &["line 3", "column \"a\"", "\"x1\"", "finite numbers"]);
     refuses(csv_of("a,label\n,2\n"), &["line 2", "column \"a\"", "nothing"]);
     refuses(csv_of("a,label\nNaN,2\n"), &["line 2", "column \"a\"", "NaN"]);
