@@ -72,15 +72,26 @@ impl Results {
     }
 }
 
-/// What should worry whoever looks at these figures.
-pub fn worries(rows: &[Row]) -> Option<String> {
+/// What should worry whoever looks at these figures; `common` is the share of the held-out records' most common class.
+pub fn worries(rows: &[Row], common: Option<f64>) -> Option<String> {
     let (first, last) = (rows.first()?, rows.last()?);
-    (last.round > 0 && last.loss >= first.loss).then(|| {
-        format!(
+    if last.round == 0 {
+        return None;
+    }
+    if last.loss >= first.loss {
+        return Some(format!(
             "the model did not learn: its loss is {:.3} after {} rounds and was {:.3} at the start; the noise or the \
              features' scale dominates. Centre and scale the features by limits you know (to about -1 … 1; [features] map = \"table\" does it, docs/features.md), or use \
              fewer rounds, a smaller step size, more records or a larger ε",
             last.loss, last.round, first.loss
+        ));
+    }
+    let (accuracy, common) = (last.test_accuracy?, common?);
+    (accuracy <= common).then(|| {
+        format!(
+            "the model is right no more often than whoever always says the most common class ({:.1} %), though it may rank \
+             records better than chance (the AUC says how well). Larger batches, a longer step or more rounds may help, or a larger ε",
+            100.0 * common
         )
     })
 }
@@ -132,7 +143,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         "node_names": built.node_names.as_ref().filter(|names| names.len() <= 1000),
         "node_records": Some(&built.prepared.node_records).filter(|records| records.len() <= 1000),
         "records_per_node": records_per_node(&built.prepared.node_records),
-        "warnings": built.warnings.iter().cloned().chain(worries(rows)).collect::<Vec<_>>(),
+        "warnings": built.warnings.iter().cloned().chain(worries(rows, built.common_class)).collect::<Vec<_>>(),
         "seconds": elapsed.as_secs_f64(),
     })
 }

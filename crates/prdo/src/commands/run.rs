@@ -288,7 +288,7 @@ fn finish(
     elapsed: Duration,
 ) -> Result<Json, Failure> {
     let results = Results::of(document, built, rows, elapsed)?;
-    if let Some(worry) = worries(rows) {
+    if let Some(worry) = worries(rows, built.common_class) {
         tell(&format!("warning: {worry}"));
     }
     results.write(folder)?;
