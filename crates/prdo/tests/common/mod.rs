@@ -44,7 +44,10 @@ impl Desk {
     }
 
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prdo"));
+        // Real data sets take long without optimisation: they may be given to a release build instead.
+        let binary =
+            std::env::var_os("PRDO_TEST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_prdo").into());
+        let mut command = Command::new(binary);
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         command.env("XDG_CACHE_HOME", self.cache.path());
         // Tests talk to servers on this machine only.
