@@ -186,6 +186,10 @@ fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     ];
     let row = |point: &Point<'_>| {
         let mean = |figure: fn(&super::results::Figures) -> f64| point.spread(figure).mean;
+        // Settings are the same for every seed.
+        let set = |figure: fn(&super::results::Figures) -> f64| {
+            point.cells.first().map_or(0.0, |cell| figure(&cell.figures)).to_string()
+        };
         vec![
             point.data.to_string(),
             point.map.to_string(),
@@ -195,8 +199,8 @@ fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
             format!("{:.4}", mean(|f| f.noise_multiplier)),
             format!("{:.4}", mean(|f| f.rate)),
             format!("{:.0}", mean(|f| f.rounds)),
-            format!("{}", mean(|f| f.clip)),
-            format!("{}", mean(|f| f.step_size)),
+            set(|f| f.clip),
+            set(|f| f.step_size),
             point.show(),
             format!("{:.2}", mean(|f| 100.0 * f.lowest_node_accuracy)),
             format!("{:.2}", mean(|f| 100.0 * f.validation_accuracy)),
