@@ -265,8 +265,9 @@ fn csv(points: &[Point<'_>]) -> String {
 fn report(points: &[Point<'_>], plan: &Plan) -> String {
     let all = tables(points);
     let runs: usize = points.iter().map(|point| point.cells.len()).sum();
-    let mut page =
-        Page::new("Accuracy against ε", &format!("{runs} runs on {} data sets. {CAPTION}", all.len()));
+    let sets = if all.len() == 1 { "data set" } else { "data sets" };
+    let lead = format!("{runs} runs on {} {sets}. {CAPTION}", all.len());
+    let mut page = Page::new("Accuracy against ε", &lead);
     if !points.is_empty() {
         page.figure(frontier(points));
     }

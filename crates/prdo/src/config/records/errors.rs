@@ -1,0 +1,78 @@
+//! Errors of records, at the key of the run file that they are about.
+
+use crate::config::document::Document;
+use crate::config::place::ConfigError;
+use prdo_problem::data::DataError;
+
+/// A data error at the key it is about.
+pub(super) fn data_error(document: &Document, error: &DataError) -> ConfigError {
+    data_error_of(document, error, "data.path")
+}
+
+/// The same for the file that `file_key` names.
+pub(super) fn data_error_of(document: &Document, error: &DataError, file_key: &'static str) -> ConfigError {
+    let field = match error {
+        _ if file_key != "data.path" => file_key,
+        DataError::Argument { name, .. } => match *name {
+            "nodes" => "graph.nodes",
+            "concentration" => "partition.concentration",
+            "test" => "data.test",
+            "validation" => "data.validation",
+            "dimension" => "data.dimension",
+            "classes" => "data.classes",
+            "width" => "data.width",
+            "label" => "data.label",
+            "node" => "data.node",
+            "features" => "data.features",
+            "columns" => "data.columns",
+            _ => "data.source",
+        },
+        DataError::MissingColumn { wanted, .. } => {
+            let is = |name: &str| *wanted == format!("{name:?}");
+            let named = |path| document.text(path).is_some_and(|name| is(&name));
+            let listed = |name: &String| is(name);
+            match () {
+                () if named("data.label") => "data.label",
+                () if named("data.node") => "data.node",
+                () if document.texts("data.features").is_some_and(|list| list.iter().any(listed)) => {
+                    "data.features"
+                }
+                () => "data.path",
+            }
+        }
+        DataError::DoubtfulLabel { .. } if document.has("data.label") => "data.label",
+        _ if document.has("data.path") => "data.path",
+        _ => "data.source",
+    };
+    if let DataError::DoubtfulLabel { doubt, .. } = error {
+        let help = format!(
+            "every different label becomes a class: mend the file, or leave these records out; if all of these are \
+             classes, write classes = {} under [data]",
+            doubt.count
+        );
+        return document.error(field, format!("data: {error}")).help(help);
+    }
+    let message = format!("data: {error}");
+    match error {
+        DataError::Cell { column, .. } if is_label(document, column) => document.error(field, message),
+        DataError::Cell { allowed: "finite numbers", .. } => document.error(field, message).help(
+            "if the column says who holds a record, write node = \"its name\" under [data]; if it is text to learn from, \
+             `prdo data info FILE` prints the [features] section for it; to leave it out, list the columns to learn \
+             from: features = [\"a\", \"b\"]",
+        ),
+        DataError::MissingColumn { wanted, .. } if field == "data.features" => {
+            let names = document.texts(field).unwrap_or_default();
+            let item = names.iter().position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
+            document.item_error(field, item, message)
+        }
+        _ => document.error(field, message),
+    }
+}
+
+/// Whether a column of a file has the labels.
+pub(super) fn is_label(document: &Document, column: &str) -> bool {
+    match document.text("data.label") {
+        Some(label) => label == column,
+        None => ["label", "y"].contains(&column),
+    }
+}

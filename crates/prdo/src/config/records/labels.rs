@@ -1,0 +1,100 @@
+//! Labels as models read them, and labels that may be slips.
+
+use crate::config::document::Document;
+use crate::config::model::OWN;
+use crate::config::place::ConfigError;
+use prdo_problem::data::{self, DataError, Dataset, Feature, Table};
+
+/// How a model reads labels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Labels {
+    /// ±1.
+    Signs,
+    /// 0, 1, …
+    Classes,
+    /// Whatever they are: a program's own model knows.
+    AsGiven,
+}
+
+impl Labels {
+    pub(super) fn of(document: &Document, binary: bool) -> Self {
+        match (document.text("model.kind").as_deref() == Some(OWN), binary) {
+            (true, _) => Self::AsGiven,
+            (false, true) => Self::Signs,
+            (false, false) => Self::Classes,
+        }
+    }
+}
+
+/// Labels of held-out records: no other classes than those of the records.
+pub(super) fn labelled_test<F: Feature>(
+    test: Table<F>,
+    labels: Labels,
+    classes: Option<usize>,
+) -> Result<Table<F>, DataError> {
+    relabel(test, labels, classes).map(|(table, _)| table)
+}
+
+/// How many classes there are, where the run file or the labels' names say so.
+pub(super) fn given_classes<F: Feature>(
+    document: &Document,
+    dataset: &Dataset<F>,
+    binary: bool,
+) -> Result<Option<usize>, ConfigError> {
+    let names = dataset.class_names.as_ref();
+    if let Some(names) = names.filter(|names| binary && names.len() != 2) {
+        let message =
+            format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
+        let field = if document.has("data.label") { "data.label" } else { "data.path" };
+        return Err(document.error(field, message).help("\"softmax\" takes any number of classes"));
+    }
+    Ok(document.integer("data.classes").map(|k| k as usize).or(names.map(Vec::len)))
+}
+
+/// A warning if one class has hardly any records, which is what slips in labels look like; `data.classes` says that the
+/// classes are meant.
+pub(super) fn rare_class(
+    document: &Document,
+    names: Option<&[String]>,
+    labels: &[f64],
+    classes: Option<usize>,
+) -> Option<String> {
+    /// With more classes few records a class are usual, and nobody reads the list.
+    const MOST: usize = 100;
+    let classes = classes.filter(|k| *k <= MOST && !document.has("data.classes"))?;
+    let mut counts = vec![0_usize; classes];
+    for label in labels {
+        // Of two classes the labels may be −1 and 1.
+        let class = if classes == 2 { usize::from(*label > 0.0) } else { *label as usize };
+        counts.get_mut(class).into_iter().for_each(|count| *count += 1);
+    }
+    let name = |k: usize| match names.and_then(|names| names.get(k)) {
+        Some(name) => format!("{name:?}"),
+        None => k.to_string(),
+    };
+    let few = (0.01_f64).min(0.1 / classes as f64) * labels.len() as f64;
+    let (rarest, count) = counts.iter().enumerate().min_by_key(|(_, count)| **count)?;
+    let listed: Vec<String> = counts.iter().enumerate().map(|(k, n)| format!("{} {n}", name(k))).collect();
+    ((*count as f64) < few).then(|| {
+        format!(
+            "class {} has {count} of {} records: is it a slip in the labels? The classes and their records: {} \
+             (classes = {classes} under [data] says that they are meant)",
+            name(rarest),
+            labels.len(),
+            listed.join(", ")
+        )
+    })
+}
+
+/// Labels as the model reads them, and how many classes there are.
+pub(super) fn relabel<F: Feature>(
+    table: Table<F>,
+    labels: Labels,
+    classes: Option<usize>,
+) -> Result<(Table<F>, Option<usize>), DataError> {
+    match labels {
+        Labels::Signs => Ok((data::binary_labels(table)?, Some(2))),
+        Labels::Classes => data::class_labels(table, classes).map(|(table, k)| (table, Some(k))),
+        Labels::AsGiven => Ok((table, classes)),
+    }
+}
