@@ -6,6 +6,7 @@ pub mod data;
 pub mod doctor;
 pub mod export;
 pub mod frontier;
+pub mod new;
 pub mod node;
 pub mod plan;
 pub mod privacy;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 /// Private decentralized learning: organisations train one model together with no server.
 #[derive(Debug, Parser)]
 #[command(name = "prdo", version, long_version = crate::version::long(), arg_required_else_help = true)]
-#[command(after_help = "Start with `prdo demo`, then `prdo example` for run files to change.\n\
+#[command(after_help = "Start with `prdo demo`, then `prdo new` for your own table, or `prdo example` for run files to change.\n\
     Exit codes: 0 done, 1 the work failed, 2 the input was wrong (nothing was trained or released).")]
 pub struct Cli {
     /// What to do.
@@ -34,6 +35,9 @@ pub enum Command {
     /// A few organisations train privately on generated data, in seconds.
     #[command(after_help = "Example: prdo demo --out my-demo")]
     Demo(OutArgs),
+    /// Writes a run file for your own table, ready to run.
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewArgs),
     /// Trains the run that a run file describes.
     #[command(after_help = "Example: prdo run ring.toml --out results --set method.gamma=0.2\n\
         Ctrl-C writes a checkpoint; `prdo run ring.toml --out results --resume` goes on to the same bits.")]

@@ -179,6 +179,69 @@ fn info_shows_every_column_and_a_section_that_reads_them() {
     assert!(said.contains("Lakeside: 80, North: 80, St Mary: 80"), "{said}");
 }
 
+/// Four hospitals, one of them tiny; a number for each patient, a column with a gap, text beside numbers, three of four well.
+fn admissions() -> String {
+    let mut text = "patient,hospital,age,ward,lactate,weight,readmitted\n".to_string();
+    for r in 0..1207_u32 {
+        let hospital = if r < 1200 { ["St. Anna", "Lakeview", "County"][r as usize % 3] } else { "Hill" };
+        let (age, ward) = (18 + r * 37 % 70, ["surgical", "ICU"][(r / 7 % 2) as usize]);
+        let lactate = f64::from(r * 53 % 40) / 10.0;
+        let risk = f64::from(age) / 88.0 + lactate / 4.0 + if ward == "ICU" { 0.5 } else { 0.0 };
+        let weight = if r == 5 { String::new() } else { (50 + r % 60).to_string() };
+        let readmitted = if risk > 1.5 { "yes" } else { "no" };
+        text += &format!("{},{hospital},{age},{ward},{lactate},{weight},{readmitted}\n", 1000 + r);
+    }
+    text
+}
+
+#[test]
+fn a_table_becomes_a_run_that_learns_in_two_commands() {
+    let desk = Desk::new();
+    desk.write("patients.csv", admissions());
+    let said = desk.prdo("new patients.csv --label readmitted --node hospital").done().stdout;
+    for words in [
+        "patients.toml: 1207 records",
+        "4 organisations (column hospital): County 400, Lakeview 400, St. Anna 400, Hill 7",
+        "take no part: Hill (7)",
+        "columns to learn from: age, ward, lactate",
+        "left out: patient (every record has a value of its own)",
+        "left out: weight (1 value is missing)",
+        "next: prdo run patients.toml",
+    ] {
+        assert!(said.contains(words), "{words:?} is missing in\n{said}");
+    }
+    desk.prdo("run patients.toml --out results").done();
+    let summary: serde_json::Value = serde_json::from_str(&desk.read("results/summary.json")).unwrap();
+    let accuracy = summary["test_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.85 && summary["epsilon"].as_f64().unwrap() <= 4.0, "{summary}");
+    assert!(desk.read("results/report.html").contains("Lakeview"));
+
+    // Without a column that says who holds what; more than two classes; into another folder; a file is not replaced.
+    std::fs::create_dir(desk.path("other")).unwrap();
+    let dealt = desk
+        .prdo("new patients.csv --label hospital --nodes 8 --epsilon 1 --out other/run.toml")
+        .done()
+        .stdout;
+    assert!(dealt.contains("dealt out at random to 8 organisations"), "{dealt}");
+    desk.prdo("run other/run.toml --out dealt --set rounds=2").done();
+    for (args, words) in [
+        ("--label readmitted", "patients.toml is there already"),
+        (
+            "--out a.toml",
+            "--label is missing: which column is to be predicted? Columns with 2 to 20 different values: hospital, ward, readmitted",
+        ),
+        ("--out a.toml --label readmited", "no such column; did you mean \"readmitted\"?"),
+        ("--out a.toml --label age", "it has 70 different values"),
+        ("--out a.toml --label weight", "1 records have no label"),
+        ("--out a.toml --label readmitted --node patient", "every record has a value of its own"),
+        ("--out a.toml --label readmitted --node ward --nodes 3", "cannot be used with"),
+        ("--out a.toml --label readmitted --epsilon 0", "epsilon"),
+    ] {
+        refused(&desk, &format!("new patients.csv {args}"), &[words]);
+    }
+    assert!(!desk.path("a.toml").exists());
+}
+
 #[test]
 fn predictions_carry_a_key_and_say_what_was_cut_off() {
     let desk = desk();

@@ -10,6 +10,7 @@ mod doctor;
 mod example;
 mod export;
 mod graph;
+mod new;
 mod node;
 mod plan;
 mod predict;
@@ -82,6 +83,7 @@ pub fn work(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
 pub fn dispatch(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Demo(args) => demo::run(&args),
+        Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

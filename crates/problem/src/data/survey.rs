@@ -63,9 +63,13 @@ impl ColumnSurvey {
         (!self.many).then_some(self.values.len())
     }
 
-    /// Whether every record has a value of its own, as names and numbers of records have.
+    /// Whether every record has a value of its own that is text or a whole number, as names and numbers of records have.
     pub fn is_key(&self) -> bool {
-        self.is_text() && self.missing == 0 && self.values.values().all(|count| *count == 1)
+        // A handful of records may well have different ages.
+        let enough = self.is_text() || (self.records >= 100 && !self.many);
+        let whole = |value: &String| value.parse::<i64>().is_ok();
+        let named = self.is_text() || self.values.keys().all(whole);
+        enough && named && self.missing == 0 && self.values.values().all(|count| *count == 1)
     }
 
     /// The commonest values and how often they occur.

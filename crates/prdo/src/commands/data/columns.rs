@@ -92,37 +92,91 @@ impl Columns {
         self.columns.iter().enumerate().map(one).collect()
     }
 
-    /// The `[features]` section for these columns; `None` where there is none to write about.
+    /// The column of labels, if there is one.
+    pub fn label(&self) -> Option<&ColumnSurvey> {
+        self.label.and_then(|k| self.columns.get(k))
+    }
+
+    /// The column that says who holds a record, if there is one.
+    pub fn node(&self) -> Option<&ColumnSurvey> {
+        self.node.and_then(|k| self.columns.get(k))
+    }
+
+    /// Every column's name, in the file's order.
+    pub fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    /// The features that a model can learn from, by name.
+    pub fn used(&self) -> Vec<String> {
+        self.features().filter(|column| unfit(column).is_none()).map(|column| column.name.clone()).collect()
+    }
+
+    /// The others, and why.
+    pub fn left_out(&self) -> Vec<(&str, String)> {
+        self.features().filter_map(|column| Some((column.name.as_str(), unfit(column)?))).collect()
+    }
+
+    /// What a run file says of these columns; `None` where there is nothing to say.
     pub fn section(&self) -> Option<String> {
-        // What is different for every record says nothing about new ones.
-        let (keys, used): (Vec<_>, Vec<_>) = self.features().partition(|column| column.is_key());
-        let ranges: Vec<String> = used
-            .iter()
+        let features = self.table()?;
+        Some(match self.choice() {
+            choice if choice.is_empty() => features,
+            choice => format!("[data]\n{choice}\n{features}"),
+        })
+    }
+
+    /// Their `[features]` section.
+    pub fn table(&self) -> Option<String> {
+        let used = || self.features().filter(|column| unfit(column).is_none());
+        let ranges: Vec<String> = used()
             .filter(|column| !column.is_text())
             .filter_map(|column| {
                 let (low, high) = outward(column.range?);
                 Some(format!("{}: {low} to {high}", column.name))
             })
             .collect();
-        let texts = used.iter().filter(|column| column.is_text());
-        let categories: Vec<String> = texts.map(|column| column.name.clone()).collect();
+        let categories: Vec<String> =
+            used().filter(|column| column.is_text()).map(|column| column.name.clone()).collect();
         if ranges.is_empty() && categories.is_empty() {
             return None;
         }
-        let mut text = String::new();
-        if !keys.is_empty() {
-            let names = used.iter().map(|column| column.name.clone()).collect();
-            let left = keys.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
-            text += &format!("[data]\n# Without {left}: every record has a value of its own.\n");
-            text += &format!("features = {}\n\n", Value::Texts(names));
-        }
-        text += "[features]\nmap = \"table\"\n";
+        let mut text = "[features]\nmap = \"table\"\n".to_owned();
         for (key, list) in [("ranges", ranges), ("categories", categories)] {
             if !list.is_empty() {
                 text += &format!("{key} = {}\n", Value::Texts(list));
             }
         }
         Some(text)
+    }
+
+    /// The lines of `[data]` that leave out what a model cannot learn from; empty if that is nothing.
+    pub fn choice(&self) -> String {
+        let left: Vec<String> = self
+            .left_out()
+            .iter()
+            .map(|(name, why)| format!("# Without {}: {why}.\n", one_line(name)))
+            .collect();
+        match left.is_empty() {
+            true => String::new(),
+            false => format!("{}features = {}\n", left.concat(), Value::Texts(self.used())),
+        }
+    }
+}
+
+/// Text for a comment: names in CSV files may have lines of their own.
+pub fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// Why nothing can be learned from a column; nothing if something can.
+fn unfit(column: &ColumnSurvey) -> Option<String> {
+    match column.missing {
+        // What is different for every record says nothing about new ones.
+        0 if column.is_key() => Some("every record has a value of its own".into()),
+        0 => None,
+        1 => Some("1 value is missing".into()),
+        missing => Some(format!("{missing} values are missing")),
     }
 }
 

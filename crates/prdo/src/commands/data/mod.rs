@@ -2,7 +2,7 @@
 
 mod catalogue;
 mod checksum;
-mod columns;
+pub mod columns;
 #[cfg(feature = "download")]
 mod download;
 #[cfg(not(feature = "download"))]
