@@ -1,6 +1,5 @@
 //! A comparison's table: for people, as CSV and for a paper.
 
-use super::baseline::ALWAYS;
 use super::comparison::Comparison;
 use super::differences::{Difference, Measure, ranking};
 use super::groups::{Group, Spread, late_gradient};
@@ -55,7 +54,7 @@ impl Comparison {
         });
         let mut rows: Vec<Vec<String>> = rows.collect();
         if let Some(shown) = self.baseline_shown().filter(|_| accuracy) {
-            let mut row = vec![ALWAYS.to_string(), shown];
+            let mut row = vec!["most common class".to_string(), shown];
             row.extend(auc.then(|| "0.5".to_string()));
             row.resize(head.len(), String::new());
             rows.push(row);

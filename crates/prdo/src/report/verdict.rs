@@ -141,7 +141,7 @@ impl Comparison {
             && contests.iter().any(|(_, members)| judged_by(&groups, members) == Measure::Auc)
         {
             lines.push(format!(
-                "Where accuracies hardly exceed what always saying the most common class gets ({shown}), methods are \
+                "Where no accuracy exceeds what always saying the most common class gets ({shown}) by a point, methods are \
                  judged by the area under the ROC curve (AUC)."
             ));
         }

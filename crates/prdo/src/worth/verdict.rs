@@ -113,7 +113,8 @@ impl Worth {
         let (Some(gain), Some(auc)) = (verdict.auc_gain, self.together.mean_auc()) else {
             return Some(little);
         };
-        let shown = format!("{:+.4} ± {:.4} (together {auc:.4}; 0.5 is chance)", gain.value, gain.margin);
+        let value = signed(gain.value, 4);
+        let shown = format!("{value} ± {:.4} (together {auc:.4}; 0.5 is chance)", gain.margin);
         let said = match gain.is_clear() {
             true if gain.value > 0.0 => "joining helps the median organisation",
             true => "joining costs the median organisation",
@@ -148,7 +149,12 @@ fn points(gain: Gain) -> String {
 
 /// The same with its sign.
 fn signed_points(gain: Gain) -> String {
-    format!("{:+.1} ± {:.1} points", 100.0 * gain.value, 100.0 * gain.margin)
+    format!("{} ± {:.1} points", signed(100.0 * gain.value, 1), 100.0 * gain.margin)
+}
+
+/// A number with its sign, to so many places.
+fn signed(value: f64, places: usize) -> String {
+    format!("{}{:.places$}", if value < 0.0 { '−' } else { '+' }, value.abs())
 }
 
 #[cfg(test)]
