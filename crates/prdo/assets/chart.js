@@ -274,8 +274,7 @@ const prdoChart = (() => {
     const ends = panel.lines.map((l) => panel.y.at(l.points[l.points.length - 1][1]));
     const above = ends.reduce((sum, y) => sum + y, 0) / ends.length > at;
     const base = (above && at > TOP + 16) || at > HEIGHT - BOTTOM - 18 ? at - 5 : at + 14;
-    const text = `${reference.label}: ${yText(reference.value, panel.spec, 3)}`;
-    draw(svg, "text", { x: right - 4, y: base, "text-anchor": "end", class: "chart-soft chart-halo" }, {}, text);
+    draw(svg, "text", { x: right - 4, y: base, "text-anchor": "end", class: "chart-soft chart-halo" }, {}, reference.label);
   }
 
   function drawLine(svg, panel, { series, points }, several) {

@@ -53,7 +53,7 @@ fn the_page_explores_prints_and_reaches_nothing_outside() {
         "What the words mean",
         "<dt>e^ε</dt>",
         "title=\"the area under the ROC curve: ",
-        "\"label\":\"always the most common class\"",
+        "\"label\":\"always the most common class: ",
         "at δ = 1e-3; this is a seeded simulation",
     ] {
         assert!(html.contains(part), "{part}");

@@ -133,6 +133,7 @@ fn chance_is_not_taken_for_a_gain() {
     desk.write("clinics.csv", text);
     let said = desk.prdo("worth clinics.toml --out w").done().stdout;
     assert!(said.contains("Accuracy says little here") && said.contains("One seed"), "{said}");
+    assert!(!desk.read("w/report.html").contains("class=\"best\""));
     assert!(
         !said.contains("Joining gives") && !said.contains("joining helps the median organisation:"),
         "{said}"

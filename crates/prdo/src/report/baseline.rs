@@ -5,8 +5,10 @@ use super::groups::Group;
 use super::style::percent;
 use crate::statistics::says_little;
 
-/// What the figure is called in tables and charts.
-pub(super) const ALWAYS: &str = "always the most common class";
+/// What the figure is called in charts.
+pub(super) fn line_label(share: f64) -> String {
+    format!("always the most common class: {}", percent(share))
+}
 
 impl Group<'_> {
     /// The mean share of the most common class among the held-out records of these runs.

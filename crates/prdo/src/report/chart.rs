@@ -1,6 +1,6 @@
 //! What the page's interactive charts are drawn from: the columns of metrics as JSON for `assets/chart.js`.
 
-use super::baseline::ALWAYS;
+use super::baseline::line_label;
 use super::groups::{Group, Spread};
 use super::words;
 use prdo_simulator::Row;
@@ -95,7 +95,8 @@ fn spec(rows: &[&Row], series: Json, baseline: Option<f64>) -> Json {
         .map(|(key, title, label, log, share)| {
             let range = key.starts_with("clipped").then_some([0.0, 1.0]);
             let reference = baseline.filter(|_| *key == "test_accuracy");
-            let reference = reference.map(|share| json!({ "value": number(Some(share)), "label": ALWAYS }));
+            let reference =
+                reference.map(|share| json!({ "value": number(Some(share)), "label": line_label(share) }));
             json!({ "key": key, "title": title, "label": label, "log": log, "percent": share, "range": range,
                     "reference": reference, "help": words::meaning(key) })
         })

@@ -1,11 +1,10 @@
 //! The report of a comparison.
 
-use super::baseline::ALWAYS;
+use super::baseline::line_label;
 use super::comparison::Comparison;
 use super::found::{Gap, text};
 use super::page::{Page, table};
 use super::privacy::{Kind, Statement, statement};
-use super::style::percent;
 use super::{Report, add_gaps, chart, nothing, words};
 use crate::plot::{Chart, Figure, Scale};
 use prdo_simulator::Row;
@@ -67,7 +66,7 @@ impl Comparison {
                 row.test_accuracy
             });
             if let Some(share) = self.baseline() {
-                panel = panel.reference(share, format!("{ALWAYS}: {}", percent(share)));
+                panel = panel.reference(share, line_label(share));
             }
             figure = figure.panel(panel);
         }

@@ -1,6 +1,6 @@
 //! The report of one run, from the files in its folder.
 
-use super::baseline::ALWAYS;
+use super::baseline::line_label;
 use super::found::{Found, Gap};
 use super::network::network_figure;
 use super::page::{Page, table};
@@ -253,7 +253,7 @@ fn training_figure(rows: &[Row], method: Option<Method>, baseline: Option<f64>) 
     if rows.iter().any(|row| row.test_accuracy.is_some()) {
         let mut accuracy = panel("Test accuracy", "share right", Scale::Linear, &|row| row.test_accuracy);
         if let Some(share) = baseline {
-            accuracy = accuracy.reference(share, format!("{ALWAYS}: {}", percent(share)));
+            accuracy = accuracy.reference(share, line_label(share));
         }
         figure = figure.panel(accuracy);
     }
