@@ -4,7 +4,8 @@
 //
 // spec = {
 //   axes:   [{key, label}],                                what the x axis may show; the first is shown first
-//   panels: [{key, title, label, log, percent, range}],    one plot each; range [low, high] or null
+//   panels: [{key, title, label, log, percent, range,      one plot each; range [low, high] or null
+//             reference: {value, label}, help}],           a dashed line at a value, and what the title means; or null
 //   series: [{name, style, columns: {key: [numbers or null]}, low: {key: […]}, high: {key: […]}}]
 // }
 // Colours are the CSS variables --series-0 … --series-8 (chart.css); dashes and markers repeat them for those who
@@ -206,6 +207,7 @@ const prdoChart = (() => {
   function drawPanel(chart, panel) {
     const { svg, spec } = panel, log = chart.isLog(spec), axis = chart.axis();
     panel.title.textContent = spec.title || spec.key;
+    if (spec.help) panel.title.title = spec.help; else panel.title.removeAttribute("title");
     panel.log.setAttribute("aria-pressed", String(log));
     panel.log.setAttribute("aria-label", `${spec.title || spec.key}: logarithmic scale`);
     panel.lines = chart.visible().map((series) => ({ series, points: pointsOf(series, axis.key, spec.key, log) }))
@@ -217,7 +219,7 @@ const prdoChart = (() => {
     svg.setAttribute("aria-label", `${spec.title || spec.key} against ${axis.label}; arrow keys read values`);
     panel.x = panel.y = null;
     const xs = extent(panel.lines.flatMap((l) => [l.points[0][0], l.points[l.points.length - 1][0]]), false);
-    const all = function* () { for (const l of panel.lines) for (const p of l.points) { yield p[1]; yield p[2]; yield p[3]; } };
+    const all = function* () { for (const l of panel.lines) for (const p of l.points) { yield p[1]; yield p[2]; yield p[3]; } if (panel.lines.length > 0 && spec.reference) yield spec.reference.value; };
     const fixed = Array.isArray(spec.range) && !log ? spec.range : null;
     const ys = fixed || extent(all(), log);
     if (!xs || !ys) {
@@ -236,6 +238,7 @@ const prdoChart = (() => {
     panel.y = scale(ys[0], ys[1], HEIGHT - BOTTOM, TOP, log);
     drawAxes(svg, panel, ticks, texts, axis);
     for (const line of panel.lines) drawLine(svg, panel, line, chart.spec.series.length > 1);
+    drawReference(svg, panel);
     panel.cursor = draw(svg, "g", { class: "chart-cursor" });
   }
 
@@ -259,6 +262,19 @@ const prdoChart = (() => {
     if (spec.label) {
       draw(svg, "text", { x: 10, y: middle, "text-anchor": "middle", class: "chart-soft", transform: `rotate(-90 10 ${middle})` }, {}, spec.label);
     }
+  }
+
+  // A value to hold the lines against; its name stands on the side where they do not end.
+  function drawReference(svg, panel) {
+    const { reference } = panel.spec;
+    if (!reference || !isNumber(reference.value)) return;
+    const at = panel.y.at(reference.value), right = panel.width - RIGHT;
+    if (!(at >= TOP && at <= HEIGHT - BOTTOM)) return;
+    draw(svg, "line", { x1: panel.left, x2: right, y1: at, y2: at, class: "chart-reference" });
+    const ends = panel.lines.map((l) => panel.y.at(l.points[l.points.length - 1][1]));
+    const above = ends.reduce((sum, y) => sum + y, 0) / ends.length > at;
+    const base = (above && at > TOP + 16) || at > HEIGHT - BOTTOM - 18 ? at - 5 : at + 14;
+    draw(svg, "text", { x: right - 4, y: base, "text-anchor": "end", class: "chart-soft chart-halo" }, {}, reference.label);
   }
 
   function drawLine(svg, panel, { series, points }, several) {

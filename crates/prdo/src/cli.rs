@@ -111,8 +111,9 @@ pub enum Command {
     /// What a trained model says about new records.
     #[command(
         after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
-        The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there, the\n\
-        share that is right is said."
+        The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there,\n\
+        stderr says how many are predicted, and per class the precision (how many of those taken for the class are of it)\n\
+        and the recall (how many of the class are found)."
     )]
     Predict(PredictArgs),
     /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.
@@ -330,6 +331,11 @@ pub struct PredictArgs {
     /// A node's own model instead of the average: the node's name, or its number, counted from 0.
     #[arg(long, value_name = "NODE")]
     pub node: Option<String>,
+    /// Of two classes: predicts the second one (the last column of the predictions) where its probability is at least P;
+    /// default: 0.5. CLASS=P names the class instead. Where one class is rare, a lower P for it finds more of its records
+    /// and is wrong more often.
+    #[arg(long, value_name = "P|CLASS=P")]
+    pub threshold: Option<String>,
     /// A column of the data that is copied beside the predictions, to tell the records apart (CSV files only).
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,

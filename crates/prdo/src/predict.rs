@@ -1,5 +1,12 @@
 //! Predictions of a trained model: the folder of a run, or of a member's node, and new records.
 
+mod scores;
+mod threshold;
+mod training;
+
+pub use scores::{ClassScores, Scores};
+pub use threshold::Threshold;
+
 use crate::config::layers::is_network;
 use crate::config::{
     ConfigError, Document, Form, Map, PlannedModel, Refused, agreed, network_of, plan_model,
@@ -9,8 +16,10 @@ use crate::output::{NetworkFile, read_models, read_node_model};
 use prdo_peer::agreement::{Agreement, Facts};
 use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
 use rayon::prelude::*;
+use scores::labels_of;
 use serde_json::{Value as Json, json};
 use std::path::Path;
+use training::Training;
 
 /// Why nothing can be predicted.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +50,14 @@ pub enum PredictError {
         /// Which.
         node: String,
         /// Which there are.
+        allowed: String,
+    },
+    /// A threshold that makes no sense for the model.
+    #[error("threshold {typed} is not allowed: it must be {allowed}")]
+    Threshold {
+        /// As typed.
+        typed: String,
+        /// What is allowed.
         allowed: String,
     },
     /// Records that cannot be read.
@@ -75,6 +92,8 @@ pub struct Predictor {
     categories: Vec<String>,
     label: Option<String>,
     parameters: Vec<f64>,
+    threshold: Threshold,
+    training: Option<Training>,
 }
 
 /// What a model says about records, in their order.
@@ -83,17 +102,25 @@ pub struct Predictions {
     pub classes: Vec<String>,
     /// Each record's probabilities, one a class.
     pub probabilities: Vec<Vec<f64>>,
-    /// The share that is right, where the records have labels.
-    pub accuracy: Option<f64>,
+    /// From which probability on which class is predicted, where there are two.
+    pub threshold: Option<Threshold>,
+    /// How good the predictions are, where the records have labels.
+    pub scores: Option<Scores>,
     /// What should be thought about.
     pub warnings: Vec<String>,
+    /// What to say where the records are those that the run was trained on.
+    pub trained_on: Option<String>,
 }
 
 impl Predictions {
-    /// The most probable class of each record.
+    /// The class that is predicted for each record: the most probable one, or by the threshold where there are two.
     pub fn classes_of_records(&self) -> impl Iterator<Item = usize> + '_ {
-        self.probabilities.iter().map(|p| best(p))
+        self.probabilities.iter().map(|p| class_of(p, self.threshold))
     }
+}
+
+fn class_of(probabilities: &[f64], threshold: Option<Threshold>) -> usize {
+    threshold.map_or_else(|| best(probabilities), |threshold| threshold.class_of(probabilities))
 }
 
 fn best(values: &[f64]) -> usize {
@@ -188,7 +215,9 @@ impl Predictor {
             }
         };
         let label = document.text("data.label");
-        Self::checked(facts, model, &document, label, parameters, &broken)
+        let training = Training::of(&document, &summary);
+        let predictor = Self::checked(facts, model, &document, label, parameters, &broken)?;
+        Ok(Self { training, ..predictor })
     }
 
     fn of_member(folder: &Path) -> Result<Self, PredictError> {
@@ -230,7 +259,26 @@ impl Predictor {
             map.same_as(known.as_deref()).map_err(|e| broken(e.to_string()))?;
         }
         let categories = document.texts("features.categories").unwrap_or_default();
-        Ok(Self { facts, model, map, categories, label, parameters })
+        let (threshold, training) = (Threshold::default(), None);
+        Ok(Self { facts, model, map, categories, label, parameters, threshold, training })
+    }
+
+    /// The classes' names.
+    fn classes(&self) -> Vec<String> {
+        let binary = matches!(self.model.form, Form::Logistic(_));
+        let count = if binary { 2 } else { self.facts.classes.unwrap_or(2) };
+        let numbers = || (0..count).map(|class| class.to_string()).collect();
+        self.facts.class_names.clone().unwrap_or_else(numbers)
+    }
+
+    /// The same with a class that is predicted from another probability than ½ on: `0.3` for the second class, or
+    /// `NAME=0.3`.
+    ///
+    /// # Errors
+    /// What is no probability, a class that the model does not have, or a model of more than two.
+    pub fn with_threshold(self, typed: &str) -> Result<Self, PredictError> {
+        let threshold = Threshold::parse(typed, &self.classes())?;
+        Ok(Self { threshold, ..self })
     }
 
     /// Predicts the records of a file. `label` names the column of labels, which may be missing.
@@ -238,6 +286,11 @@ impl Predictor {
     /// # Errors
     /// Records that cannot be read or are not of the model's shape; labels that are none of its classes.
     pub fn predict(&self, path: &Path, label: Option<&str>) -> Result<Predictions, PredictError> {
+        let trained_on = self.training.as_ref().and_then(|training| training.flattering(path));
+        Ok(Predictions { trained_on, ..self.predict_file(path, label)? })
+    }
+
+    fn predict_file(&self, path: &Path, label: Option<&str>) -> Result<Predictions, PredictError> {
         let format = Format::of(path)?;
         let columns = matches!(format, Format::Csv | Format::Parquet);
         let options = Options {
@@ -311,12 +364,14 @@ impl Predictor {
         dataset: &Dataset<F>,
         scores: impl Fn(&Table<F>) -> Vec<Vec<f64>>,
     ) -> Predictions {
-        let probabilities: Vec<Vec<f64>> = scores(&dataset.table).iter().map(|s| softmax(s)).collect();
-        let classes = probabilities.first().map_or(0, Vec::len);
-        let names = self.facts.class_names.clone();
-        let classes = names.unwrap_or_else(|| (0..classes).map(|k| k.to_string()).collect());
-        let accuracy = dataset.labelled.then(|| accuracy(dataset, &classes, &probabilities)).flatten();
-        Predictions { classes, probabilities, accuracy, warnings: Vec::new() }
+        let scores = scores(&dataset.table);
+        let probabilities: Vec<Vec<f64>> = scores.iter().map(|s| softmax(s)).collect();
+        let classes = self.classes();
+        let threshold = Some(self.threshold).filter(|_| classes.len() == 2);
+        let labels = dataset.labelled.then(|| labels_of(dataset, &classes)).flatten();
+        let predicted: Vec<usize> = probabilities.iter().map(|p| class_of(p, threshold)).collect();
+        let scores = labels.and_then(|labels| Scores::of(&classes, &labels, &predicted, &scores));
+        Predictions { classes, probabilities, threshold, scores, warnings: Vec::new(), trained_on: None }
     }
 }
 
@@ -329,22 +384,6 @@ fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
         )
     };
     cut_off.iter().map(say).collect()
-}
-
-/// The share of records whose most probable class is their label, by name where labels have names; `None` when a label
-/// is none of the classes.
-fn accuracy<F: Feature>(dataset: &Dataset<F>, classes: &[String], probabilities: &[Vec<f64>]) -> Option<f64> {
-    let class = |label: f64| match &dataset.class_names {
-        Some(names) => classes.iter().position(|class| Some(class) == names.get(label as usize)),
-        // Labels of two classes may be −1 and 1.
-        None if classes.len() == 2 && label == -1.0 => Some(0),
-        None => {
-            (label >= 0.0 && label.fract() == 0.0 && label < classes.len() as f64).then_some(label as usize)
-        }
-    };
-    let labels = dataset.table.labels().iter().map(|label| class(*label)).collect::<Option<Vec<_>>>()?;
-    let right = labels.iter().zip(probabilities).filter(|(label, p)| **label == best(p)).count();
-    Some(right as f64 / labels.len().max(1) as f64)
 }
 
 fn wide(scores: &[Vec<f32>]) -> Vec<Vec<f64>> {

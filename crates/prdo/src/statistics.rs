@@ -91,6 +91,14 @@ pub fn half_width(deviation: f64, count: usize) -> Option<f64> {
     Some(quantile(0.025, freedom) * deviation / (count as f64).sqrt())
 }
 
+/// Accuracies that exceed the share of the most common class by less than this say little about a model.
+const HAIR: f64 = 0.01;
+
+/// Whether an accuracy hardly exceeds the share of the most common class, so that it says little about a model.
+pub fn says_little(accuracy: f64, most_common_class: f64) -> bool {
+    accuracy < most_common_class + HAIR
+}
+
 /// Holm's correction: each of several p values raised so that, taken together, they mislead no more often than one
 /// would alone.
 pub fn holm(values: &[f64]) -> Vec<f64> {

@@ -50,6 +50,10 @@ fn the_page_explores_prints_and_reaches_nothing_outside() {
         "trained by",
         "4 organisations trained a logistic model together",
         "With secret draws every single record is protected",
+        "What the words mean",
+        "<dt>e^ε</dt>",
+        "title=\"the area under the ROC curve: ",
+        "\"label\":\"always the most common class: ",
         "at δ = 1e-3; this is a seeded simulation",
     ] {
         assert!(html.contains(part), "{part}");
@@ -209,6 +213,10 @@ fn a_comparison_has_intervals_tests_and_tables_for_papers() {
         "corrected for 3 comparisons",
         "\\begin{tabular}",
         "href=\"table.tex\"",
+        "<td>most common class</td>",
+        "<th>AUC</th>",
+        "\"reference\":{",
+        "What the words mean",
     ] {
         assert!(html.contains(part), "{part}");
     }
@@ -218,11 +226,22 @@ fn a_comparison_has_intervals_tests_and_tables_for_papers() {
         assert!(latex.contains(part), "{part}: {latex}");
     }
     let differences = desk.read("out/differences.csv");
-    // Two rivals by three measures.
-    assert_eq!(differences.lines().count(), 1 + 2 * 3, "{differences}");
+    // Two rivals by four measures.
+    assert_eq!(differences.lines().count(), 1 + 2 * 4, "{differences}");
     let columns = differences.lines().next().unwrap().split(',').count();
     assert!(differences.lines().all(|line| line.split(',').count() == columns));
     assert!(desk.bytes("out/figure.pdf").starts_with(b"%PDF"));
+    // What a run says of itself is what the comparison says of it.
+    desk.write("one.toml", SMALL.replace("rounds = 40", "rounds = 20\nseed = 2"));
+    let alone = desk.prdo("run one.toml --out one --json").json();
+    let table = desk.read("out/table.csv");
+    let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let line = table.lines().find(|line| line.starts_with("prdo,2,")).unwrap();
+    for key in ["test_auc", "most_common_class"] {
+        let at = head.iter().position(|name| *name == key).unwrap();
+        let found: f64 = line.split(',').nth(at).unwrap().parse().unwrap();
+        assert_eq!(Some(found), alone[key].as_f64(), "{key}");
+    }
     // The same from the runs themselves: mean difference of the runner-up by loss.
     let json: serde_json::Value = serde_json::from_str(&desk.read("out/comparison.json")).unwrap();
     let found = json["differences"].as_array().unwrap().iter().find(|d| d["measure"] == "loss").unwrap();

@@ -189,7 +189,37 @@ fn a_model_predicts_new_records_by_the_names_of_their_columns() {
     assert!(said.stderr.contains("% of these records' labels"), "{}", said.stderr);
     let share: f64 = said.stderr.split(" %").next().unwrap().parse().unwrap();
     assert!(share > 90.0, "{share}");
+    for words in [
+        "(90 records; always the most common class: ",
+        "area under the ROC curve (AUC): ",
+        "class",
+        "precision",
+        "p_well, \"really\" is 0.5 or more (--threshold)",
+        "note: these are the records that the run was trained on, so figures about them flatter",
+    ] {
+        assert!(said.stderr.contains(words), "{words}: {}", said.stderr);
+    }
     desk.prdo("predict out new.csv --node 2").done();
+
+    // A copy is what it is a copy of; other records are not.
+    desk.write("copy.csv", people());
+    let copied = desk.prdo("predict out copy.csv --json").json();
+    assert_eq!(copied["trained_on"], true);
+    desk.write("other.csv", people().replacen("\na,", "\nb,", 1));
+    assert_eq!(desk.prdo("predict out other.csv --json").json()["trained_on"], false);
+
+    // Everyone is ill from 0 on, and nobody above 1.
+    let all = desk.prdo("predict out copy.csv --threshold ill=0 --json").json();
+    assert_eq!((&all["threshold_class"], &all["threshold"]), (&"ill".into(), &serde_json::json!(0.0)));
+    let (ill, well) = (&all["per_class"][0], &all["per_class"][1]);
+    assert_eq!((&ill["recall"], &ill["predicted"]), (&serde_json::json!(1.0), &90.into()));
+    assert_eq!((&well["recall"], &well["precision"]), (&serde_json::json!(0.0), &serde_json::Value::Null));
+    assert_eq!(ill["precision"], all["accuracy"]);
+    assert_eq!(all["auc"], copied["auc"]);
+    let second = desk.prdo("predict out new.csv --threshold 0").done().stdout;
+    assert!(second.lines().skip(1).all(|line| line.starts_with("\"well, ")), "{second}");
+    refused(&desk, "predict out new.csv --threshold 1.5", &["threshold 1.5", "from 0 to 1"]);
+    refused(&desk, "predict out new.csv --threshold sick=0.5", &["threshold sick=0.5", "\"ill\""]);
 
     refused(&desk, "predict out people.csv --out predictions.csv", &["is there already"]);
     refused(&desk, "predict out new.csv --node 3", &["node 3", "from 0 to 2"]);
@@ -226,6 +256,15 @@ fn predictions_are_those_that_the_accuracy_was_measured_by() {
         let share: f64 = said.split(" %").next().unwrap().parse().unwrap();
         let accuracy = 100.0 * summary["test_accuracy"].as_f64().unwrap();
         assert!((share - accuracy).abs() < 0.01, "{name}: {share} {accuracy}");
+        let json = desk.prdo(&format!("predict {name} test.csv --json")).json();
+        let near = |key: &str, other: &str| {
+            (json[key].as_f64().unwrap() - summary[other].as_f64().unwrap()).abs() < 1e-6
+        };
+        assert!(
+            near("auc", "test_auc") && near("most_common_class", "most_common_class"),
+            "{name}: {summary}"
+        );
+        assert!(json["trained_on"] == false && !said.contains("trained on"), "{said}");
     }
 }
 
@@ -243,4 +282,7 @@ fn a_network_predicts_what_its_accuracy_says() {
     let summary: serde_json::Value = serde_json::from_str(&desk.read("out/summary.json")).unwrap();
     let held_out = 100.0 * summary["test_accuracy"].as_f64().unwrap();
     assert!((share - held_out).abs() < 10.0 && share > 20.0, "{share} {held_out}");
+    // Ten classes are listed, and have no threshold.
+    assert!(said.stderr.lines().count() >= 12 && !said.stderr.contains("AUC"), "{}", said.stderr);
+    refused(&desk, "predict out shares/node-0.npz --threshold 0.3", &["threshold 0.3", "10 classes"]);
 }

@@ -73,6 +73,10 @@ fn organisations_that_differ_gain_by_joining() {
     assert!(alone.iter().copied().fold(1.0, f64::min) < joint - 0.1, "{alone:?} {joint}");
     assert!(answer["median_gain"].as_f64().unwrap() > 0.0 && answer["simulation"] == true, "{answer}");
     assert_eq!(accuracies(&answer["alone_without_privacy"]).len(), 3);
+    for key in ["median_gain_margin", "privacy_cost_margin", "median_auc_gain_margin"] {
+        assert!(answer[key].as_f64().unwrap() > 0.0, "{key}: {answer}");
+    }
+    assert!(answer["organisations_clearly_gaining"].as_u64() <= answer["organisations_gaining"].as_u64());
     // The same on one thread, to the bit.
     let again = desk.prdo("worth clinics.toml --seeds 2 --out again --threads 1 --json").json();
     assert_eq!((&answer["together"], &answer["alone"]), (&again["together"], &again["alone"]));
@@ -101,6 +105,10 @@ fn people_read_a_table_and_plain_words() {
         "the median organisation",
         "T = 100 rounds, nothing clipped",
         "Seeded simulation: not private",
+        "by more than chance",
+        "±: half the width of a 95 % interval",
+        "One seed: another draw",
+        "repeat with --seeds 3",
     ] {
         assert!(answer.stdout.contains(words), "{words}: {}", answer.stdout);
     }
@@ -108,6 +116,27 @@ fn people_read_a_table_and_plain_words() {
         answer.stderr.contains("1 organisation with fewer than 20 records does not take part"),
         "{}",
         answer.stderr
+    );
+}
+
+/// Four in five are well whatever is measured: one seed and a hundred held-out records must not say that joining helps.
+#[test]
+fn chance_is_not_taken_for_a_gain() {
+    let desk = desk();
+    let mut text = "age,weight,ward,clinic,label\n".to_owned();
+    for r in 0..360_u32 {
+        // Age, weight and label repeat after 67, 53 and 5 records: nothing follows from anything.
+        let (age, weight) = (r * 31 % 67 + 20, r * 17 % 53 + 50);
+        let label = if r * 7 % 5 == 0 { "ill" } else { "well" };
+        let _ = writeln!(text, "{age},{weight},A,{},{label}", ["north", "south", "east"][(r % 3) as usize]);
+    }
+    desk.write("clinics.csv", text);
+    let said = desk.prdo("worth clinics.toml --out w").done().stdout;
+    assert!(said.contains("Accuracy says little here") && said.contains("One seed"), "{said}");
+    assert!(!desk.read("w/report.html").contains("class=\"best\""));
+    assert!(
+        !said.contains("Joining gives") && !said.contains("joining helps the median organisation:"),
+        "{said}"
     );
 }
 

@@ -15,7 +15,7 @@ mod metrics;
 mod simulation;
 mod training;
 
-pub use auc::{area_under_roc, auc};
+pub use auc::{area_under_roc, auc, auc_values};
 pub use checkpoint::CheckpointError;
 pub use metrics::{Moments, Row, accuracy};
 pub use simulation::{Simulation, SimulationError};

@@ -180,12 +180,14 @@ fn train(
     let (method, gamma, clip) = (built.method, built.settings.gamma, built.clip);
     let started = Instant::now();
     let rounds = u64::from(built.prepared.schedule.rounds);
+    let common_class = built.common_class;
     let (mut rows, schedule) = (Rows { rows: Vec::new(), stop }, built.prepared.schedule);
     let end = prdo::simulator::train(&mut *built.prepared.training, &schedule, &mut rows);
     if end.map_err(prdo::error::RunError::from)? == End::Stopped {
         return Ok(None);
     }
     let outcome = built.prepared.outcome(rows.rows, Vec::new());
+    let measured = outcome.last().is_some_and(|row| row.test_accuracy.is_some());
     let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
     Ok(Some(Cell {
         method,
@@ -193,6 +195,8 @@ fn train(
         seed: document.integer("seed").unwrap_or(1),
         rows: outcome.rows,
         node_accuracy: outcome.node_accuracy,
+        test_auc: outcome.test_auc,
+        most_common_class: common_class.filter(|_| measured),
         guarantee: outcome.guarantee,
         seconds: started.elapsed().as_secs_f64(),
         clip,
@@ -289,12 +293,20 @@ pub fn print(comparison: &Comparison, out: &OutArgs, folder: &Folder) {
     print_table(&head, &rows);
     say("");
     say(&comparison.verdict());
+    if comparison.groups().iter().any(|group| group.cells.len() > 1) {
+        say("±: half the width of the 95 % interval of the mean over seeds (Student's t).");
+    }
     say("Late gradient norm: mean over the last fifth of the rounds. Seeded simulation: not private.");
     say(&format!("report: {}", folder.path().join("report.html").display()));
 }
 
 /// A table in plain text, numbers to the right.
 pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
+    table_lines(head, rows).iter().for_each(|line| say(line));
+}
+
+/// Its lines.
+pub fn table_lines(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let width = |k: usize| {
         let cells = rows.iter().filter_map(|row| Some(row.get(k)?.chars().count()));
         cells.chain([head[k].chars().count()]).max().unwrap_or(0)
@@ -306,8 +318,8 @@ pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
             let pad = " ".repeat(widths[k].saturating_sub(cell.chars().count()));
             if k == 0 { text += &format!("{cell}{pad}") } else { text += &format!("  {pad}{cell}") }
         }
-        say(text.trim_end());
+        text.trim_end().to_string()
     };
-    line(head.to_vec());
-    rows.iter().for_each(|row| line(row.iter().map(String::as_str).collect()));
+    let cells = rows.iter().map(|row| row.iter().map(String::as_str).collect());
+    std::iter::once(head.to_vec()).chain(cells).map(line).collect()
 }

@@ -1,11 +1,12 @@
 //! `prdo predict`: what a trained model says about new records.
 
 use super::Failure;
+use super::compare::table_lines;
 use crate::cli::PredictArgs;
 use crate::progress::{say, tell};
 use prdo::data::{Format, csv};
 use prdo::output::write_atomically;
-use prdo::predict::{PredictError, Predictions, Predictor};
+use prdo::predict::{ClassScores, PredictError, Predictions, Predictor, Scores, Threshold};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -29,7 +30,10 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
             "{shown} is there already: choose another --out, or add --overwrite"
         )));
     }
-    let predictor = Predictor::open(&args.folder, args.node.as_deref())?;
+    let mut predictor = Predictor::open(&args.folder, args.node.as_deref())?;
+    if let Some(typed) = &args.threshold {
+        predictor = predictor.with_threshold(typed)?;
+    }
     let predictions = predictor.predict(&args.data, args.label.as_deref())?;
     let key = args.key.as_ref().map(|name| key(&args.data, name)).transpose()?;
     predictions.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
@@ -43,10 +47,49 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
         }
         (None, false) => say(table(&predictions, key.as_ref()).trim_end()),
     }
-    if let Some(accuracy) = predictions.accuracy.filter(|_| !args.json) {
-        tell(&format!("{:.2} % of these records' labels are predicted", 100.0 * accuracy));
+    if let Some(scores) = predictions.scores.as_ref().filter(|_| !args.json) {
+        figures(&predictions, scores).iter().for_each(|line| tell(line));
+    }
+    if let Some(words) = &predictions.trained_on {
+        tell(&format!("note: {words}"));
     }
     Ok(())
+}
+
+/// More classes than this are not listed one by one where people read.
+const MOST_LISTED: usize = 40;
+
+/// How good the predictions are, for people.
+fn figures(predictions: &Predictions, scores: &Scores) -> Vec<String> {
+    let auc = scores.auc.map_or(String::new(), |auc| format!("; area under the ROC curve (AUC): {auc:.4}"));
+    let mut lines = vec![format!(
+        "{:.2} % of these records' labels are predicted ({} records; always the most common class: {:.2} %{auc})",
+        100.0 * scores.accuracy,
+        predictions.probabilities.len(),
+        100.0 * scores.most_common_class
+    )];
+    if scores.classes.len() <= MOST_LISTED {
+        let percent = |share: Option<f64>| share.map_or("n/a".into(), |s| format!("{:.2} %", 100.0 * s));
+        let row = |class: &ClassScores| {
+            let (records, predicted) = (class.records.to_string(), class.predicted.to_string());
+            vec![class.name.clone(), records, predicted, percent(class.precision()), percent(class.recall())]
+        };
+        let rows: Vec<Vec<String>> = scores.classes.iter().map(row).collect();
+        lines.extend(table_lines(&["class", "records", "predicted", "precision", "recall"], &rows));
+    }
+    if let Some((threshold, class)) = threshold(predictions) {
+        lines.push(format!(
+            "{class} is predicted where p_{class} is {} or more (--threshold)",
+            threshold.probability
+        ));
+    }
+    lines
+}
+
+/// The threshold and the class that it is for, where there are two.
+fn threshold(predictions: &Predictions) -> Option<(Threshold, &String)> {
+    let threshold = predictions.threshold?;
+    Some((threshold, predictions.classes.get(threshold.class)?))
 }
 
 /// The column that tells records apart, as it stands in the file.
@@ -61,7 +104,7 @@ fn key(path: &Path, name: &str) -> Result<Key, Failure> {
     }
 }
 
-/// The most probable class, and every class's probability.
+/// The class that is predicted, and every class's probability.
 fn table(predictions: &Predictions, key: Option<&Key>) -> String {
     let heads: Vec<String> = predictions.classes.iter().map(|class| field(&format!("p_{class}"))).collect();
     let first = key.map_or(String::new(), |key| field(&key.name) + ",");
@@ -84,11 +127,18 @@ fn to_json(predictions: &Predictions, key: Option<&Key>, out: Option<&Path>) -> 
         }
         json
     };
+    let scores = predictions.scores.as_ref();
     let all = predictions.classes_of_records().zip(&predictions.probabilities).enumerate();
     json!({
         "records": predictions.probabilities.len(),
         "classes": predictions.classes,
-        "accuracy": predictions.accuracy,
+        "accuracy": scores.map(|s| s.accuracy),
+        "auc": scores.and_then(|s| s.auc),
+        "most_common_class": scores.map(|s| s.most_common_class),
+        "per_class": scores.map(Scores::classes_to_json),
+        "threshold": threshold(predictions).map(|(threshold, _)| threshold.probability),
+        "threshold_class": threshold(predictions).map(|(_, class)| class),
+        "trained_on": predictions.trained_on.is_some(),
         "warnings": predictions.warnings,
         "key": key.map(|key| &key.name),
         "file": out.map(|out| out.display().to_string()),

@@ -1,6 +1,8 @@
 //! What the page's interactive charts are drawn from: the columns of metrics as JSON for `assets/chart.js`.
 
+use super::baseline::line_label;
 use super::groups::{Group, Spread};
+use super::words;
 use prdo_simulator::Row;
 use serde_json::{Map, Value as Json, json};
 
@@ -38,8 +40,8 @@ const PANELS: [(&str, &str, &str, bool, bool); 7] = [
     ("clipped_difference_fraction", "Clipped differences", "share of records", false, true),
 ];
 
-/// The charts of one run.
-pub(super) fn of_run(name: &str, style: usize, rows: &[Row]) -> Json {
+/// The charts of one run; `baseline` is the share of the most common class.
+pub(super) fn of_run(name: &str, style: usize, rows: &[Row], baseline: Option<f64>) -> Json {
     let kept = thinned(rows.len());
     let columns: Map<String, Json> = COLUMNS
         .iter()
@@ -49,15 +51,15 @@ pub(super) fn of_run(name: &str, style: usize, rows: &[Row]) -> Json {
         })
         .collect();
     let series = json!([{ "name": name, "style": style, "columns": columns }]);
-    spec(&rows.iter().collect::<Vec<_>>(), series)
+    spec(&rows.iter().collect::<Vec<_>>(), series, baseline)
 }
 
 /// The charts of several: means over seeds, and their range as bands.
-pub(super) fn of_groups(groups: &[Group<'_>], styles: &[usize]) -> Json {
+pub(super) fn of_groups(groups: &[Group<'_>], styles: &[usize], baseline: Option<f64>) -> Json {
     let series: Vec<Json> =
         groups.iter().zip(styles).map(|(group, style)| series_of(group, *style)).collect();
     let rows: Vec<&Row> = groups.iter().flat_map(|g| &g.cells).flat_map(|cell| &cell.rows).collect();
-    spec(&rows, series.into())
+    spec(&rows, series.into(), baseline)
 }
 
 fn series_of(group: &Group<'_>, style: usize) -> Json {
@@ -82,7 +84,7 @@ fn series_of(group: &Group<'_>, style: usize) -> Json {
 }
 
 /// Axes and panels for the columns that these rows have.
-fn spec(rows: &[&Row], series: Json) -> Json {
+fn spec(rows: &[&Row], series: Json, baseline: Option<f64>) -> Json {
     let has = |key: &str| {
         let column = COLUMNS.iter().find(|(known, _)| *known == key);
         column.is_some_and(|(_, value)| rows.iter().any(|row| value(row).is_some()))
@@ -92,7 +94,11 @@ fn spec(rows: &[&Row], series: Json) -> Json {
         .filter(|(key, ..)| has(key))
         .map(|(key, title, label, log, share)| {
             let range = key.starts_with("clipped").then_some([0.0, 1.0]);
-            json!({ "key": key, "title": title, "label": label, "log": log, "percent": share, "range": range })
+            let reference = baseline.filter(|_| *key == "test_accuracy");
+            let reference =
+                reference.map(|share| json!({ "value": number(Some(share)), "label": line_label(share) }));
+            json!({ "key": key, "title": title, "label": label, "log": log, "percent": share, "range": range,
+                    "reference": reference, "help": words::meaning(key) })
         })
         .collect();
     let axes: Vec<Json> = AXES.iter().map(|(key, label)| json!({ "key": key, "label": label })).collect();

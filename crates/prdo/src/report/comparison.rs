@@ -19,6 +19,10 @@ pub struct Cell {
     pub rows: Vec<Row>,
     /// Held-out accuracy of each node's own model.
     pub node_accuracy: Vec<f64>,
+    /// The area under the ROC curve of the average model; `None` where there are not two classes.
+    pub test_auc: Option<f64>,
+    /// The share of the held-out records' most common class.
+    pub most_common_class: Option<f64>,
     /// What it promised; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
     /// How long it trained.

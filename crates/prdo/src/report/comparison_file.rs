@@ -21,6 +21,7 @@ impl Cell {
         let rows: Vec<String> = self.rows.iter().map(format_row).collect();
         json!({"method": self.method.card().name, "labels": labels, "seed": self.seed, "guarantee": guarantee,
                "seconds": self.seconds, "node_accuracy": self.node_accuracy,
+               "test_auc": self.test_auc, "most_common_class": self.most_common_class,
                "clip": self.clip.map(|(g, d)| [g, d]), "gamma": self.gamma, "rounds": self.rounds,
                "late_grad_norm": late_gradient(self), "metrics": rows})
     }
@@ -49,6 +50,9 @@ impl Cell {
             seed: c["seed"].as_u64()?,
             rows: parse_rows(&format!("{}\n{}\n", header(), lines.join("\n"))),
             node_accuracy: c["node_accuracy"].as_array()?.iter().filter_map(Json::as_f64).collect(),
+            // Comparisons of earlier versions have neither.
+            test_auc: c["test_auc"].as_f64(),
+            most_common_class: c["most_common_class"].as_f64(),
             guarantee,
             seconds: c["seconds"].as_f64()?,
             clip: c["clip"][0].as_f64().zip(c["clip"][1].as_f64()),

@@ -1,10 +1,11 @@
 //! The report of a comparison.
 
+use super::baseline::line_label;
 use super::comparison::Comparison;
 use super::found::{Gap, text};
 use super::page::{Page, table};
 use super::privacy::{Kind, Statement, statement};
-use super::{Report, add_gaps, chart, nothing};
+use super::{Report, add_gaps, chart, nothing, words};
 use crate::plot::{Chart, Figure, Scale};
 use prdo_simulator::Row;
 use std::path::Path;
@@ -61,10 +62,13 @@ impl Comparison {
         let round = |row: &Row| f64::from(row.round);
         let mut figure = Figure::new("").columns(2).shared_legend();
         if self.cells.iter().any(|cell| cell.rows.iter().any(|row| row.test_accuracy.is_some())) {
-            figure =
-                figure.panel(chart("Test accuracy", "round", "share right", Scale::Linear, &round, &|row| {
-                    row.test_accuracy
-                }));
+            let mut panel = chart("Test accuracy", "round", "share right", Scale::Linear, &round, &|row| {
+                row.test_accuracy
+            });
+            if let Some(share) = self.baseline() {
+                panel = panel.reference(share, line_label(share));
+            }
+            figure = figure.panel(panel);
         }
         figure =
             figure.panel(chart("Gradient norm", "round", "‖∇f(x̄)‖", Scale::Log, &round, &|row| {
@@ -105,7 +109,9 @@ impl Comparison {
             "<p class=\"soft\">±: half the width of the 95 % interval of the mean over seeds (Student’s t); late \
              gradient norm: mean over the last fifth of the rounds; bands in the figures: range over seeds.</p>\n",
         );
-        page.charts(&chart::of_groups(&self.groups(), &self.styles()), self.figure());
+        let last: Vec<&Row> = self.cells.iter().filter_map(|cell| cell.rows.last()).collect();
+        words::add(&mut page, &last, self.cells.iter().any(|cell| cell.test_auc.is_some()));
+        page.charts(&chart::of_groups(&self.groups(), &self.styles(), self.baseline()), self.figure());
         self.add_differences(&mut page);
         page.heading("Privacy");
         self.add_privacy(&mut page);

@@ -16,6 +16,8 @@ pub(super) const FEWEST: usize = 3;
 pub enum Measure {
     /// Final test accuracy of the average model.
     Accuracy,
+    /// Its area under the ROC curve.
+    Auc,
     /// Mean gradient norm of the last fifth of the rounds.
     LateGradient,
     /// Final loss.
@@ -24,12 +26,13 @@ pub enum Measure {
 
 impl Measure {
     /// All of them, the one that matters most first.
-    pub const ALL: [Self; 3] = [Self::Accuracy, Self::LateGradient, Self::Loss];
+    pub const ALL: [Self; 4] = [Self::Accuracy, Self::Auc, Self::LateGradient, Self::Loss];
 
     /// The name in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Accuracy => "test_accuracy",
+            Self::Auc => "test_auc",
             Self::LateGradient => "late_grad_norm",
             Self::Loss => "loss",
         }
@@ -39,6 +42,7 @@ impl Measure {
     pub fn words(self) -> &'static str {
         match self {
             Self::Accuracy => "test accuracy",
+            Self::Auc => "AUC",
             Self::LateGradient => "late gradient norm",
             Self::Loss => "loss",
         }
@@ -47,6 +51,7 @@ impl Measure {
     pub(super) fn of(self, cell: &Cell) -> Option<f64> {
         match self {
             Self::Accuracy => cell.rows.last()?.test_accuracy,
+            Self::Auc => cell.test_auc,
             Self::LateGradient => late_gradient(cell),
             Self::Loss => cell.rows.last().map(|row| row.loss),
         }
@@ -59,7 +64,7 @@ impl Measure {
 
     /// The better the larger.
     fn score(self, mean: f64) -> f64 {
-        if self == Self::Accuracy { mean } else { -mean }
+        if matches!(self, Self::Accuracy | Self::Auc) { mean } else { -mean }
     }
 
     /// Mean and interval for people.
@@ -224,6 +229,8 @@ mod tests {
             seed,
             rows: vec![row],
             node_accuracy: Vec::new(),
+            test_auc: None,
+            most_common_class: None,
             guarantee: None,
             seconds: 0.0,
             clip: None,
@@ -266,6 +273,35 @@ mod tests {
         let found = by_accuracy(&[(Method::Ed, &a), (Method::Dsgd, &b)]);
         assert_eq!((found[0].best, found[0].pairs), (0, 3));
         assert!(found[0].corrected.unwrap() < LEVEL && !found[0].is_clear());
+    }
+
+    #[test]
+    fn beside_a_common_class_methods_are_judged_by_the_order_of_records() {
+        let runs = [(Method::Ed, &[0.905, 0.906, 0.907][..]), (Method::Dsgd, &[0.885, 0.8855, 0.888][..])];
+        let mut rare = comparison(&runs);
+        for cell in &mut rare.cells {
+            cell.most_common_class = Some(0.9);
+        }
+        let verdict = rare.verdict();
+        assert!(verdict.starts_with("Exact Diffusion has the best test accuracy"), "{verdict}");
+        let (_, words) = verdict.split_once('\n').unwrap();
+        assert_eq!(
+            words,
+            "D-SGD is right no more often than whoever always says the most common class (90.0 %)."
+        );
+        // The one with the worse accuracies has the better order.
+        for cell in &mut rare.cells {
+            let (base, step) = if cell.method == Method::Dsgd { (0.8, 0.003) } else { (0.6, 0.001) };
+            cell.test_auc = Some(base + step * cell.seed as f64);
+        }
+        let verdict = rare.verdict();
+        assert!(verdict.starts_with("D-SGD has the best AUC, 0.80"), "{verdict}");
+        assert!(verdict.contains("by a point, methods are judged by"), "{verdict}");
+        let (head, rows) = rare.table();
+        assert_eq!(head[..3], ["method", "test accuracy", "AUC"]);
+        assert_eq!(rows[2][..3], ["most common class", "90.0 %", "0.5"]);
+        let csv = rare.to_csv();
+        assert!(csv.contains(",test_auc,most_common_class,") && csv.contains(",0.9,"), "{csv}");
     }
 
     #[test]

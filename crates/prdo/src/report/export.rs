@@ -22,8 +22,11 @@ impl Comparison {
         let groups = self.groups();
         let accuracy = groups.iter().any(|group| group.accuracy().is_some());
         let mut head = vec!["method"];
+        let auc = groups.iter().any(|group| group.auc().is_some());
         if accuracy {
-            head.extend(["test accuracy", "worst node's own"]);
+            head.push("test accuracy");
+            head.extend(auc.then_some("AUC"));
+            head.push("worst node's own");
         }
         head.extend(["late gradient norm", "loss", "disagreement", "ε", "sent", "gradients"]);
         let rows = groups.iter().map(|group| {
@@ -33,6 +36,7 @@ impl Comparison {
             let mut row = vec![group.name.clone()];
             if accuracy {
                 row.push(share(group.accuracy()));
+                row.extend(auc.then(|| spread(group.auc())));
                 row.push(share(group.worst_node()));
             }
             row.push(spread(group.late_gradient()));
@@ -48,7 +52,14 @@ impl Comparison {
             );
             row
         });
-        (head, rows.collect())
+        let mut rows: Vec<Vec<String>> = rows.collect();
+        if let Some(shown) = self.baseline_shown().filter(|_| accuracy) {
+            let mut row = vec!["most common class".to_string(), shown];
+            row.extend(auc.then(|| "0.5".to_string()));
+            row.resize(head.len(), String::new());
+            rows.push(row);
+        }
+        (head, rows)
     }
 
     /// The table as CSV, a line for each run, figures with all their digits.
@@ -66,6 +77,8 @@ impl Comparison {
             "seed",
             "late_grad_norm",
             "worst_node_accuracy",
+            "test_auc",
+            "most_common_class",
             "noise_multiplier",
             "epsilon",
             "delta",
@@ -82,6 +95,8 @@ impl Comparison {
             line.push(cell.seed.to_string());
             line.push(optional(late_gradient(cell)));
             line.push(optional(cell.node_accuracy.iter().copied().reduce(f64::min)));
+            line.push(optional(cell.test_auc));
+            line.push(optional(cell.most_common_class));
             line.push(optional(cell.guarantee.map(|g| g.noise_multiplier)));
             line.push(cell.guarantee.map_or("inf".to_string(), |g| format!("{:?}", g.epsilon)));
             line.push(optional(cell.guarantee.map(|g| g.delta)));
@@ -189,6 +204,9 @@ impl Comparison {
             n => format!(" Means over {n} seeds, $\\pm$ half the width of their 95\\,\\% interval."),
         };
         let bold = if groups.len() > 1 { " Best mean in bold." } else { "" };
-        format!("{}.{delta}{spread}{bold}", latex::text(&self.title))
+        let common = self.baseline_shown().map_or(String::new(), |shown| {
+            format!(" Always saying the most common class is right for {}.", latex::text(&shown))
+        });
+        format!("{}.{delta}{spread}{bold}{common}", latex::text(&self.title))
     }
 }

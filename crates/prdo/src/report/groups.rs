@@ -75,6 +75,11 @@ impl Group<'_> {
         self.spread(|cell| cell.rows.last()?.test_accuracy)
     }
 
+    /// The final area under the ROC curve.
+    pub fn auc(&self) -> Option<Spread> {
+        self.spread(|cell| cell.test_auc)
+    }
+
     /// Final test accuracy of the worst node's own model.
     pub fn worst_node(&self) -> Option<Spread> {
         self.spread(|cell| cell.node_accuracy.iter().copied().reduce(f64::min))

@@ -4,6 +4,7 @@
 //! a folder → what can be read of it and what cannot (found.rs) → a page (single.rs, comparison_page.rs, member.rs)
 //! ```
 
+mod baseline;
 mod chart;
 mod comparison;
 mod comparison_file;
@@ -22,6 +23,7 @@ mod records;
 mod single;
 mod style;
 mod verdict;
+mod words;
 
 pub use comparison::{Cell, Comparison};
 pub use differences::{Difference, Measure};

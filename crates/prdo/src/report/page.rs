@@ -47,6 +47,7 @@ p.lead { font-size: 1.1rem; margin: .2rem 0 1rem; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .7rem .9rem; }
 .card b { display: block; font-size: 1.35rem; line-height: 1.3; }
 .card span { color: var(--soft); font-size: .88rem; }
+.card[title] { cursor: help; } .card[title] span { text-decoration: underline dotted 1px; text-underline-offset: .25em; }
 .note { border-left: 4px solid var(--mark); background: var(--card); padding: .6rem .9rem; margin: .8rem 0; border-radius: 0 .4rem .4rem 0; }
 .warn { border-left-color: var(--warn); }
 figure { margin: 1rem 0; overflow-x: auto; }
@@ -61,7 +62,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; min-width
 table { font-size: .86rem; overflow-wrap: normal; }
 th, td { text-align: right; padding: .3rem .45rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-th { color: var(--soft); font-weight: 600; font-size: .88rem; }
+th { color: var(--soft); font-weight: 600; font-size: .88rem; white-space: normal; vertical-align: bottom; }
 tr.best td { font-weight: 650; color: var(--mark); }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem; overflow-x: auto; font-size: .86rem; line-height: 1.45; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--soft); }
@@ -115,10 +116,18 @@ impl Page {
 
     /// Figures at a glance: value and caption.
     pub fn cards(&mut self, cards: &[(String, &str)]) {
+        let bare: Vec<_> = cards.iter().map(|(value, caption)| (value.clone(), *caption, None)).collect();
+        self.explained_cards(&bare);
+    }
+
+    /// The same, with what a figure means for whoever points at it.
+    pub fn explained_cards(&mut self, cards: &[(String, &str, Option<&str>)]) {
         self.body.push_str("<div class=\"cards\">");
-        for (value, caption) in cards {
+        for (value, caption, meaning) in cards {
             let (value, caption) = (escape(value), escape(caption));
-            let _ = write!(self.body, "<div class=\"card\"><b>{value}</b><span>{caption}</span></div>");
+            let title = meaning.map_or(String::new(), |meaning| format!(" title=\"{}\"", escape(meaning)));
+            let _ =
+                write!(self.body, "<div class=\"card\"{title}><b>{value}</b><span>{caption}</span></div>");
         }
         self.body.push_str("</div>\n");
     }

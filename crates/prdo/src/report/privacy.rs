@@ -82,7 +82,8 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
             format!(
                 "Each single record is protected: whether it is in or out of its node's data changes the \
                  probability of anything that can be seen in the messages by at most a factor e^ε = {:.2} \
-                 (ε = {:.4}), except with probability δ = {:e}.",
+                 (ε = {:.4}), except with probability δ = {:e}. A factor of 1 would mean that nobody can tell; the \
+                 larger it is, the more an observer may learn.",
                 g.epsilon.exp(),
                 g.epsilon,
                 g.delta

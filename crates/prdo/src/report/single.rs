@@ -1,10 +1,12 @@
 //! The report of one run, from the files in its folder.
 
+use super::baseline::line_label;
 use super::found::{Found, Gap};
 use super::network::network_figure;
 use super::page::{Page, table};
 use super::privacy::{Kind, Statement, statement};
 use super::style::{bytes, figure, measured_note, method_style, percent};
+use super::words::{self, meaning};
 use super::{Report, add_gaps, chart, nothing, records};
 use crate::config::{Document, wiring};
 use crate::plot::{Chart, Figure, LegendPlace, Scale, Series};
@@ -33,13 +35,16 @@ pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
     for warning in found.summary["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str) {
         page.note(warning, true);
     }
-    page.cards(&cards(&found.rows, &found.summary));
-    let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, method));
+    page.explained_cards(&cards(&found.rows, &found.summary));
+    let last: Vec<&Row> = found.rows.last().into_iter().collect();
+    words::add(&mut page, &last, found.summary["test_auc"].is_number());
+    let baseline = found.summary["most_common_class"].as_f64();
+    let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, method, baseline));
     page.heading("Training");
     match &figure {
         Some(figure) => {
             let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
-            page.charts(&chart::of_run(name, style, &found.rows), figure.clone());
+            page.charts(&chart::of_run(name, style, &found.rows, baseline), figure.clone());
         }
         None => page.note("There are no measurements yet: metrics.csv is missing or empty.", true),
     }
@@ -188,46 +193,48 @@ fn price(found: &Found) -> String {
     }
 }
 
-fn cards(rows: &[Row], summary: &Json) -> Vec<(String, &'static str)> {
+/// A figure, its caption and what it means.
+type Card = (String, &'static str, Option<&'static str>);
+
+fn cards(rows: &[Row], summary: &Json) -> Vec<Card> {
     let Some(last) = rows.last() else { return Vec::new() };
-    let mut cards = Vec::new();
-    if let Some(accuracy) = last.test_accuracy {
-        cards.push((percent(accuracy), "test accuracy of the average model"));
-    }
-    if let Some(accuracy) = summary["lowest_node_accuracy"].as_f64() {
-        cards.push((percent(accuracy), "of the worst node's own model"));
-    }
-    if let Some(share) = summary["most_common_class"].as_f64() {
-        cards.push((percent(share), "right by always saying the most common class"));
-    }
-    if let Some(auc) = summary["test_auc"].as_f64() {
-        cards.push((format!("{auc:.4}"), "area under the ROC curve (AUC)"));
-    }
-    if let Some(accuracy) = summary["validation_accuracy"].as_f64() {
-        cards.push((percent(accuracy), "validation accuracy"));
-    }
-    match last.epsilon_spent {
-        Some(epsilon) => cards.push((format!("{epsilon:.4}"), "ε spent")),
-        None => cards.push(("∞".into(), "ε (not private)")),
-    }
-    cards.push((figure(last.loss), "loss f(x̄)"));
-    cards.push((figure(last.grad_norm), "gradient norm ‖∇f(x̄)‖"));
-    cards.push((figure(last.consensus_error), "disagreement of the nodes"));
-    cards.push((bytes(last.bytes_sent), "sent by all nodes"));
-    if let Some(clipped) = last.clipped_gradient_fraction {
-        cards.push((percent(clipped), "of gradients clipped"));
-    }
-    if let Some(clipped) = last.clipped_difference_fraction {
-        cards.push((percent(clipped), "of differences clipped"));
-    }
-    if let Some(seconds) = summary["seconds"].as_f64() {
-        cards.push((format!("{seconds:.2} s"), "training time"));
-    }
-    cards
+    let share = |key: &str| summary[key].as_f64().map(percent);
+    let plain = |value: Option<String>, caption| value.map(|value| (value, caption, None));
+    let explained = |value: Option<String>, caption, key| value.map(|value| (value, caption, meaning(key)));
+    let auc = summary["test_auc"].as_f64().map(|auc| format!("{auc:.4}"));
+    let epsilon = match last.epsilon_spent {
+        Some(epsilon) => (format!("{epsilon:.4}"), "ε spent", meaning("epsilon_spent")),
+        None => ("∞".to_string(), "ε (not private)", meaning("epsilon_spent")),
+    };
+    let seconds = summary["seconds"].as_f64().map(|seconds| format!("{seconds:.2} s"));
+    let cards = [
+        explained(last.test_accuracy.map(percent), "test accuracy of the average model", "test_accuracy"),
+        plain(share("lowest_node_accuracy"), "of the worst node's own model"),
+        plain(share("most_common_class"), "right by always saying the most common class"),
+        explained(auc, "area under the ROC curve (AUC)", "test_auc"),
+        plain(share("validation_accuracy"), "validation accuracy"),
+        Some(epsilon),
+        explained(Some(figure(last.loss)), "loss f(x̄)", "loss"),
+        explained(Some(figure(last.grad_norm)), "gradient norm ‖∇f(x̄)‖", "grad_norm"),
+        explained(Some(figure(last.consensus_error)), "disagreement of the nodes", "consensus_error"),
+        plain(Some(bytes(last.bytes_sent)), "sent by all nodes"),
+        explained(
+            last.clipped_gradient_fraction.map(percent),
+            "of gradients clipped",
+            "clipped_gradient_fraction",
+        ),
+        explained(
+            last.clipped_difference_fraction.map(percent),
+            "of differences clipped",
+            "clipped_difference_fraction",
+        ),
+        plain(seconds, "training time"),
+    ];
+    cards.into_iter().flatten().collect()
 }
 
 /// Loss, gradient norm, disagreement, and what else there is, against rounds.
-fn training_figure(rows: &[Row], method: Option<Method>) -> Figure {
+fn training_figure(rows: &[Row], method: Option<Method>, baseline: Option<f64>) -> Figure {
     let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
     let points = |value: &dyn Fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
         rows.iter().filter_map(|row| Some((f64::from(row.round), value(row)?))).collect()
@@ -244,7 +251,11 @@ fn training_figure(rows: &[Row], method: Option<Method>) -> Figure {
         .panel(panel("Gradient norm", "‖∇f(x̄)‖", Scale::Log, &|row| Some(row.grad_norm)))
         .panel(panel("Disagreement", "mean ‖x − x̄‖²", Scale::Log, &|row| Some(row.consensus_error)));
     if rows.iter().any(|row| row.test_accuracy.is_some()) {
-        figure = figure.panel(panel("Test accuracy", "share right", Scale::Linear, &|row| row.test_accuracy));
+        let mut accuracy = panel("Test accuracy", "share right", Scale::Linear, &|row| row.test_accuracy);
+        if let Some(share) = baseline {
+            accuracy = accuracy.reference(share, line_label(share));
+        }
+        figure = figure.panel(accuracy);
     }
     if rows.iter().any(|row| row.epsilon_spent.is_some()) {
         figure = figure.panel(panel("Privacy spent", "ε", Scale::Linear, &|row| row.epsilon_spent));

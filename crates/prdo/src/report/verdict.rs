@@ -5,10 +5,17 @@ use super::differences::{Difference, FEWEST, Measure, contest_differences, ranki
 use super::groups::Group;
 use super::style::percent;
 
-/// What a contest is judged by: accuracy where there is one, otherwise the late gradient norm.
+/// What a contest is judged by: accuracy where there is one and it says something, otherwise the area under the ROC
+/// curve, or else the late gradient norm.
 fn judged_by(groups: &[Group<'_>], members: &[usize]) -> Measure {
-    let measured = |k: &usize| groups.get(*k).is_some_and(|group| group.accuracy().is_some());
-    if members.iter().any(measured) { Measure::Accuracy } else { Measure::LateGradient }
+    let members = || members.iter().filter_map(|k| groups.get(*k));
+    let measured = members().any(|group| group.accuracy().is_some());
+    let ranked = members().all(|group| group.auc().is_some());
+    match measured {
+        true if ranked && members().all(Group::accuracy_says_little) => Measure::Auc,
+        true => Measure::Accuracy,
+        false => Measure::LateGradient,
+    }
 }
 
 /// Who won among these groups, in a sentence or two.
@@ -128,6 +135,17 @@ impl Comparison {
             let text = contest_verdict(&groups, &members);
             if name.is_empty() { capitalised(&text) } else { format!("{}: {text}", capitalised(&name)) }
         });
-        sentences.collect::<Vec<_>>().join("\n")
+        let mut lines: Vec<String> = sentences.collect();
+        let contests = self.contests();
+        if let Some(shown) = self.baseline_shown()
+            && contests.iter().any(|(_, members)| judged_by(&groups, members) == Measure::Auc)
+        {
+            lines.push(format!(
+                "Where no accuracy exceeds what always saying the most common class gets ({shown}) by a point, methods are \
+                 judged by the area under the ROC curve (AUC)."
+            ));
+        }
+        lines.extend(self.no_better());
+        lines.join("\n")
     }
 }

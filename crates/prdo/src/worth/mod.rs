@@ -4,9 +4,11 @@
 //! What never happens here: an organisation alone that is given other settings than the network has, or less noise than
 //! its own records need.
 
+mod chance;
 mod train;
 mod verdict;
 
+pub use chance::Gain;
 pub use verdict::Verdict;
 
 use crate::config::{ConfigError, Document, Form, Holdings, Kept, Outline, Recipe, outline, recipe};
@@ -42,12 +44,18 @@ impl WorthError {
 }
 
 /// A model, trained once with each seed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
     /// The share of the held-out records that it gets right, with each seed.
     pub accuracy: Vec<f64>,
     /// The area under its ROC curve, with each seed; empty where there are not two classes.
     pub auc: Vec<f64>,
+    /// For each held-out record the share of the seeds with which it is right; empty for networks, where asking for
+    /// single records takes long.
+    pub right: Vec<f32>,
+    /// For each held-out record its part in the area under the ROC curve ([`prdo_simulator::auc_values`]), the mean over
+    /// seeds; empty where there is no area.
+    pub ranks: Vec<f32>,
     /// What was promised; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
     /// b.

@@ -5,8 +5,9 @@ use crate::config::{BoxedModel, Holdings, Recipe, common_class};
 use crate::error::RunError;
 use crate::run::{Guarantee, Plan, Privacy, Run};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
-use prdo_privacy::Sampling;
+use prdo_privacy::{Model, Records, Sampling};
 use prdo_problem::data::{Feature, Table};
+use prdo_simulator::auc_values;
 use rayon::prelude::*;
 
 /// A question about records of one kind.
@@ -29,8 +30,13 @@ struct Task<'a> {
     guarantee: Option<Guarantee>,
 }
 
-/// Accuracy and area under the ROC curve.
-type Score = (f64, Option<f64>);
+/// How good one model is on the held-out records: as a whole, and record by record ([`Trained`] says what that is).
+struct Score {
+    accuracy: f64,
+    auc: Option<f64>,
+    right: Vec<f32>,
+    ranks: Vec<f32>,
+}
 
 impl<F: Feature> Trainer<'_, F> {
     pub(super) fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
@@ -45,8 +51,10 @@ impl<F: Feature> Trainer<'_, F> {
         };
         let scores = jobs.par_iter().map(train).collect::<Result<Vec<Score>, WorthError>>()?;
         let mut trained = tasks.iter().zip(scores.chunks(seeds.len().max(1))).map(|(task, scores)| Trained {
-            accuracy: scores.iter().map(|(accuracy, _)| *accuracy).collect(),
-            auc: scores.iter().filter_map(|(_, auc)| *auc).collect(),
+            accuracy: scores.iter().map(|score| score.accuracy).collect(),
+            auc: scores.iter().filter_map(|score| score.auc).collect(),
+            right: means(scores.iter().map(|score| &score.right)),
+            ranks: means(scores.iter().map(|score| &score.ranks)),
             guarantee: task.guarantee,
             batch: task.batch.1,
         });
@@ -150,8 +158,38 @@ impl<F: Feature> Trainer<'_, F> {
         }
         let outcome = run.train()?;
         let accuracy = outcome.last().and_then(|row| row.test_accuracy);
-        Ok((accuracy.ok_or_else(|| needed("model.kind"))?, outcome.test_auc))
+        let accuracy = accuracy.ok_or_else(|| needed("model.kind"))?;
+        let (right, ranks) = self.by_record(&outcome.average);
+        Ok(Score { accuracy, auc: outcome.test_auc, right, ranks })
     }
+
+    /// Which held-out records a model gets right, and each one's part in the area under the ROC curve, as far as that
+    /// can be told.
+    fn by_record(&self, x: &[f64]) -> (Vec<f32>, Vec<f32>) {
+        let (Some(model), Some(table)) = ((self.model)(), &self.holdings.held_out) else {
+            return (Vec::new(), Vec::new());
+        };
+        let one = |r: usize| model.correct(x, table, r).map(f32::from);
+        let right = if model.engine().is_none() { (0..table.len()).map(one).collect() } else { None };
+        let ranked = model.ranked(x, table, Records::Run(0, table.len()));
+        let ranks = ranked.and_then(|ranked| auc_values(&ranked));
+        let ranks = ranks.map(|values| values.into_iter().map(|value| value as f32).collect());
+        (right.unwrap_or_default(), ranks.unwrap_or_default())
+    }
+}
+
+/// The means of values at the same place; nothing where some lists are of another length.
+fn means<'a>(lists: impl ExactSizeIterator<Item = &'a Vec<f32>>) -> Vec<f32> {
+    let count = lists.len() as f32;
+    let mut sums: Option<Vec<f32>> = None;
+    for list in lists {
+        let sums = sums.get_or_insert_with(|| vec![0.0; list.len()]);
+        if sums.len() != list.len() {
+            return Vec::new();
+        }
+        sums.iter_mut().zip(list).for_each(|(sum, value)| *sum += value);
+    }
+    sums.unwrap_or_default().into_iter().map(|sum| sum / count).collect()
 }
 
 /// The network of one node.

@@ -1,33 +1,43 @@
 //! An answer in a few figures and plain words.
 
-use super::{Trained, Worth};
+use super::chance::{self, Gain};
+use super::{Organisation, Trained, Worth, mean};
+use crate::statistics::says_little;
 
-/// The figures that matter. Differences are shares, not points.
+/// The figures that matter, each with what chance may add to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// What joining adds to the accuracy of the median organisation, with privacy.
-    pub gain: f64,
+    pub gain: Gain,
     /// The same without privacy.
-    pub open_gain: f64,
+    pub open_gain: Gain,
+    /// What joining adds to the area under the ROC curve of the median organisation, with privacy.
+    pub auc_gain: Option<Gain>,
     /// How many organisations have a better model together, with privacy.
     pub gaining: usize,
+    /// How many of them by more than chance.
+    pub clearly_gaining: usize,
     /// What privacy takes from the accuracy of the model of all.
-    pub privacy_cost: f64,
+    pub privacy_cost: Gain,
 }
 
 impl Worth {
     /// The figures that matter.
     pub fn verdict(&self) -> Verdict {
-        let (joint, open) = (self.together.mean_accuracy(), self.open.mean_accuracy());
-        let gains = |joint: f64, own: fn(&super::Organisation) -> &Trained| -> Vec<f64> {
-            self.organisations.iter().map(|o| joint - own(o).mean_accuracy()).collect()
+        let records = self.test_records;
+        let gains = |joint: &Trained, own: fn(&Organisation) -> &Trained| -> Vec<Gain> {
+            self.organisations.iter().map(|o| chance::of_accuracy(joint, own(o), records)).collect()
         };
-        let private = gains(joint, |o| &o.alone);
+        let private = gains(&self.together, |o| &o.alone);
+        let of_auc = |o: &Organisation| chance::of_auc(&self.together, &o.alone, records);
+        let ranking = self.organisations.iter().map(of_auc).collect::<Option<Vec<Gain>>>();
         Verdict {
-            gaining: private.iter().filter(|gain| **gain > 0.0).count(),
-            gain: median(private),
-            open_gain: median(gains(open, |o| &o.open)),
-            privacy_cost: open - joint,
+            gaining: private.iter().filter(|gain| gain.value > 0.0).count(),
+            clearly_gaining: private.iter().filter(|gain| gain.is_better()).count(),
+            gain: chance::median(private),
+            open_gain: chance::median(gains(&self.open, |o| &o.open)),
+            auc_gain: ranking.filter(|gains| !gains.is_empty()).map(chance::median),
+            privacy_cost: chance::of_accuracy(&self.open, &self.together, records),
         }
     }
 
@@ -35,9 +45,8 @@ impl Worth {
     pub fn own(&self, open: bool) -> [(f64, Option<f64>); 3] {
         let models = || self.organisations.iter().map(move |o| if open { &o.open } else { &o.alone });
         let spread = |values: Vec<f64>| {
-            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            [mean, least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
+            [mean(&values), least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
         };
         let accuracy = spread(models().map(Trained::mean_accuracy).collect());
         let auc = models().map(Trained::mean_auc).collect::<Option<Vec<f64>>>().map(spread);
@@ -45,88 +54,198 @@ impl Worth {
         [one(0), one(1), one(2)]
     }
 
-    /// The answer in plain words.
+    /// The answer in plain words: no more than chance allows.
     pub fn words(&self) -> String {
-        let Verdict { gain, open_gain, gaining, privacy_cost } = self.verdict();
-        let count = self.organisations.len();
+        let verdict = self.verdict();
+        let lines = [
+            Some(self.joining(&verdict)),
+            self.baseline(&verdict),
+            Some(privacy(&verdict)),
+            (self.together.accuracy.len() < 2).then(|| {
+                "One seed: another draw of batches and noise may give another answer, and no ± here knows of it; repeat \
+                 with --seeds 3."
+                    .to_string()
+            }),
+        ];
+        lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+
+    /// What joining adds to accuracy.
+    fn joining(&self, verdict: &Verdict) -> String {
+        let Verdict { gain, gaining, clearly_gaining, .. } = *verdict;
         let price = match &self.together.guarantee {
             Some(g) => format!(" at ε = {:.3} (δ = {:e})", g.epsilon, g.delta),
             None => String::new(),
         };
         let joining = match gain {
-            gain if gain >= 0.0 => {
-                format!("Joining gives the median organisation {} of accuracy", points(gain))
-            }
-            gain => format!("Joining costs the median organisation {} of accuracy", points(-gain)),
-        };
-        let cost = match privacy_cost {
-            cost if cost >= 0.0 => format!("Privacy costs the model of all {}", points(cost)),
-            cost => format!(
-                "The model of all is {} better with privacy than without: the settings do not suit training without \
-                 privacy (--open KEY=VALUE gives it others)",
-                points(-cost)
+            gain if !gain.is_clear() => format!(
+                "Whether joining helps{price} cannot be told from these runs: it changes the median organisation's \
+                 accuracy by {}, which chance alone may do",
+                signed_points(gain)
             ),
+            gain if gain.value >= 0.0 => {
+                format!("Joining gives the median organisation {} of accuracy{price}", points(gain))
+            }
+            gain => {
+                let cost = Gain { value: -gain.value, ..gain };
+                format!("Joining costs the median organisation {} of accuracy{price}", points(cost))
+            }
         };
         format!(
-            "{joining}{price}: {:.2} % right together; {gaining} of {count} organisations have a better model than \
-             alone.\n{cost}; without privacy joining would give {}.",
+            "{joining}: {:.2} % right together; {gaining} of {} organisations have a better model than alone, \
+             {clearly_gaining} by more than chance.",
             100.0 * self.together.mean_accuracy(),
-            points(open_gain),
+            self.organisations.len()
         )
     }
-}
 
-/// A difference of shares in points of a hundred.
-fn points(share: f64) -> String {
-    format!("{:.1} points", 100.0 * share)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = |k: usize| values.get(k).copied().unwrap_or(f64::NAN);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => middle(n / 2),
-        n => 0.5 * (middle(n / 2 - 1) + middle(n / 2)),
+    /// Where accuracy hardly exceeds what always saying the most common class gets: that it does, and what AUC says.
+    fn baseline(&self, verdict: &Verdict) -> Option<String> {
+        let common = self.most_common_class?;
+        let best = self.organisations.iter().map(|o| o.alone.mean_accuracy());
+        if !says_little(best.fold(self.together.mean_accuracy(), f64::max), common) {
+            return None;
+        }
+        let little = format!(
+            "Accuracy says little here: always saying the most common class is right for {:.2} %.",
+            100.0 * common
+        );
+        let (Some(gain), Some(auc)) = (verdict.auc_gain, self.together.mean_auc()) else {
+            return Some(little);
+        };
+        let value = signed(gain.value, 4);
+        let shown = format!("{value} ± {:.4} (together {auc:.4}; 0.5 is chance)", gain.margin);
+        let said = match gain.is_clear() {
+            true if gain.value > 0.0 => "joining helps the median organisation",
+            true => "joining costs the median organisation",
+            false => "the median organisation's change is within chance",
+        };
+        Some(format!("{little} By the area under the ROC curve (AUC) {said}: {shown}."))
     }
+}
+
+/// What privacy costs, and what joining would give without it.
+fn privacy(verdict: &Verdict) -> String {
+    let Verdict { open_gain, privacy_cost, .. } = *verdict;
+    let cost = match privacy_cost {
+        cost if !cost.is_clear() => {
+            format!("What privacy costs the model of all is within chance, {}", signed_points(cost))
+        }
+        cost if cost.value >= 0.0 => format!("Privacy costs the model of all {}", points(cost)),
+        cost => format!(
+            "The model of all is {} better with privacy than without: the settings do not suit training without \
+             privacy (--open KEY=VALUE gives it others)",
+            points(Gain { value: -cost.value, ..cost })
+        ),
+    };
+    let chance = if open_gain.is_clear() { "" } else { ", which is within chance" };
+    format!("{cost}; without privacy joining would give {}{chance}.", signed_points(open_gain))
+}
+
+/// A difference of shares in points of a hundred, with what chance may add.
+fn points(gain: Gain) -> String {
+    format!("{:.1} ± {:.1} points", 100.0 * gain.value, 100.0 * gain.margin)
+}
+
+/// The same with its sign.
+fn signed_points(gain: Gain) -> String {
+    format!("{} ± {:.1} points", signed(100.0 * gain.value, 1), 100.0 * gain.margin)
+}
+
+/// A number with its sign, to so many places.
+fn signed(value: f64, places: usize) -> String {
+    format!("{}{:.places$}", if value < 0.0 { '−' } else { '+' }, value.abs())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Organisation;
     use super::*;
 
     fn trained(accuracy: &[f64]) -> Trained {
-        Trained { accuracy: accuracy.to_vec(), auc: Vec::new(), guarantee: None, batch: 1 }
+        Trained { accuracy: accuracy.to_vec(), ..Trained::default() }
     }
 
-    #[test]
-    fn gains_are_of_the_median_organisation() {
+    fn worth(together: &[f64], alone: [f64; 3], test_records: usize) -> Worth {
         let organisation = |alone: f64, open: f64| Organisation {
             name: "a".into(),
             records: 1,
             alone: trained(&[alone]),
             open: trained(&[open]),
         };
-        let worth = Worth {
-            together: trained(&[0.7, 0.9]),
+        Worth {
+            together: trained(together),
             open: trained(&[0.85]),
-            organisations: vec![organisation(0.5, 0.8), organisation(0.7, 0.8), organisation(0.85, 0.9)],
-            most_common_class: None,
-            test_records: 10,
-        };
+            organisations: vec![
+                organisation(alone[0], 0.8),
+                organisation(alone[1], 0.8),
+                organisation(alone[2], 0.9),
+            ],
+            most_common_class: Some(0.5),
+            test_records,
+        }
+    }
+
+    #[test]
+    fn gains_are_of_the_median_organisation() {
+        let worth = worth(&[0.8], [0.5, 0.7, 0.85], 10_000);
         let verdict = worth.verdict();
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
-        assert!(near(verdict.gain, 0.1) && near(verdict.open_gain, 0.05) && near(verdict.privacy_cost, 0.05));
-        assert_eq!(verdict.gaining, 2);
+        assert!(near(verdict.gain.value, 0.1) && near(verdict.open_gain.value, 0.05));
+        assert!(near(verdict.privacy_cost.value, 0.05) && verdict.auc_gain.is_none());
+        assert_eq!((verdict.gaining, verdict.clearly_gaining), (2, 2));
         let [mean, least, most] = worth.own(false);
         assert!(near(mean.0, 2.05 / 3.0) && least == (0.5, None) && most == (0.85, None));
         let words = worth.words();
-        assert!(words.starts_with("Joining gives the median organisation 10.0 points"), "{words}");
+        assert!(words.starts_with("Joining gives the median organisation 10.0 ± 1."), "{words}");
+        for part in ["2 of 3", "Privacy costs the model of all 5.0 ± ", "One seed: ", "repeat with --seeds 3"]
+        {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        assert!(!words.contains("says little"), "{words}");
+    }
+
+    #[test]
+    fn few_records_and_one_seed_conclude_nothing() {
+        let words = worth(&[0.803], [0.80, 0.80, 0.81], 400).words();
         assert!(
-            words.contains("2 of 3") && words.contains("Privacy costs the model of all 5.0 points"),
+            words.starts_with("Whether joining helps cannot be told") && words.contains("+0.3 ± "),
             "{words}"
         );
-        assert!(near(median(vec![3.0, 1.0]), 2.0));
+        assert!(!words.contains("Joining gives") && words.contains("0 by more than chance"), "{words}");
+        // Three seeds that agree have nothing to say of another draw of noise.
+        let several = worth(&[0.803, 0.804, 0.803], [0.80, 0.80, 0.81], 400).words();
+        assert!(!several.contains("One seed"), "{several}");
+    }
+
+    #[test]
+    fn beside_a_common_class_the_order_of_records_counts() {
+        let mut rare = worth(&[0.970], [0.968, 0.969, 0.967], 1000);
+        rare.most_common_class = Some(0.969);
+        assert!(rare.words().contains(
+            "Accuracy says little here: always saying the most common class is right for 96.90 %."
+        ));
+        // Fifty of a thousand are of the second class. Alone they are in no order, together they come last.
+        let ranks = |good: bool| -> Vec<f32> {
+            let score = |r: usize| if good { f64::from(r >= 950) } else { (r * 37 % 100) as f64 };
+            let ranked: Vec<(f64, bool)> = (0..1000).map(|r| (score(r), r >= 950)).collect();
+            prdo_simulator::auc_values(&ranked).unwrap().into_iter().map(|v| v as f32).collect()
+        };
+        let give = |trained: &mut Trained, good: bool| {
+            trained.ranks = ranks(good);
+            trained.auc = vec![f64::from(trained.ranks.iter().sum::<f32>()) / 1000.0];
+        };
+        give(&mut rare.together, true);
+        rare.organisations.iter_mut().for_each(|o| give(&mut o.alone, false));
+        let words = rare.words();
+        assert!(
+            words
+                .contains("By the area under the ROC curve (AUC) joining helps the median organisation: +0.")
+        );
+        rare.organisations.iter_mut().for_each(|o| give(&mut o.alone, true));
+        assert!(
+            rare.words().contains("(AUC) the median organisation's change is within chance"),
+            "{}",
+            rare.words()
+        );
     }
 }

@@ -9,7 +9,7 @@ use crate::progress::{Progress, say, tell};
 use prdo::config::{Document, Recipe};
 use prdo::output::Folder;
 use prdo::report::Spread;
-use prdo::worth::{Organisation, Question, Trained, Verdict, Worth, WorthError};
+use prdo::worth::{Organisation, Question, Trained, Worth, WorthError};
 use serde_json::{Value as Json, json};
 use std::sync::Mutex;
 
@@ -139,10 +139,16 @@ impl Answer<'_> {
             self.worth.test_records,
             match self.seeds {
                 [seed] => format!("one run of each, seed {seed}"),
-                [first, .., last] => format!("mean of seeds {first} to {last}, ± is their deviation"),
+                [first, .., last] => format!("means of seeds {first} to {last}"),
                 [] => "no runs".into(),
             }
         ));
+        lines.push(
+            "±: half the width of a 95 % interval. After a difference it covers the held-out records being few (only \
+             those on which two models disagree count) and, with several seeds, what differs between seeds; in the table \
+             the mean over seeds (Student's t)."
+                .into(),
+        );
         lines
     }
 
@@ -157,7 +163,7 @@ impl Answer<'_> {
 
     fn json(&self) -> Json {
         let (worth, recipe) = (self.worth, self.question.recipe());
-        let Verdict { gain, open_gain, gaining, privacy_cost } = worth.verdict();
+        let verdict = worth.verdict();
         let of = |own: fn(&Organisation) -> &Trained| -> Vec<Json> {
             let one = |(node, o): (usize, &Organisation)| {
                 let mut json = trained_json(own(o));
@@ -173,10 +179,16 @@ impl Answer<'_> {
             "alone": of(|o| &o.alone),
             "together_without_privacy": trained_json(&worth.open),
             "alone_without_privacy": of(|o| &o.open),
-            "median_gain": gain,
-            "median_gain_without_privacy": open_gain,
-            "organisations_gaining": gaining,
-            "privacy_cost": privacy_cost,
+            "median_gain": verdict.gain.value,
+            "median_gain_margin": verdict.gain.margin,
+            "median_gain_without_privacy": verdict.open_gain.value,
+            "median_gain_without_privacy_margin": verdict.open_gain.margin,
+            "median_auc_gain": verdict.auc_gain.map(|gain| gain.value),
+            "median_auc_gain_margin": verdict.auc_gain.map(|gain| gain.margin),
+            "organisations_gaining": verdict.gaining,
+            "organisations_clearly_gaining": verdict.clearly_gaining,
+            "privacy_cost": verdict.privacy_cost.value,
+            "privacy_cost_margin": verdict.privacy_cost.margin,
             "most_common_class": worth.most_common_class,
             "test_records": worth.test_records,
             "method": recipe.method.card().name,
@@ -193,24 +205,33 @@ impl Answer<'_> {
     }
 }
 
-/// Accuracy and AUC, with their deviations where there are several seeds.
+/// Accuracy and AUC, with the 95 % intervals of their means where there are several seeds.
 fn shown(trained: &Trained) -> (String, Option<String>) {
-    let accuracy = match Spread::of(&trained.accuracy) {
-        Some(s) if s.count > 1 => format!("{:.2} ± {:.2} %", 100.0 * s.mean, 100.0 * s.deviation),
-        _ => format!("{:.2} %", 100.0 * trained.mean_accuracy()),
+    let half = |values: &[f64]| Spread::of(values).and_then(Spread::half);
+    let accuracy = 100.0 * trained.mean_accuracy();
+    let accuracy = match half(&trained.accuracy) {
+        Some(half) => format!("{accuracy:.2} ± {:.2} %", 100.0 * half),
+        None => format!("{accuracy:.2} %"),
     };
-    (accuracy, trained.mean_auc().map(|auc| format!("{auc:.4}")))
+    let auc = trained.mean_auc().map(|auc| match half(&trained.auc) {
+        Some(half) => format!("{auc:.4} ± {half:.4}"),
+        None => format!("{auc:.4}"),
+    });
+    (accuracy, auc)
 }
 
 fn trained_json(trained: &Trained) -> Json {
     let deviation = |values: &[f64]| Spread::of(values).map(|s| s.deviation);
+    let half = |values: &[f64]| Spread::of(values).and_then(Spread::half);
     let g = trained.guarantee;
     json!({
         "accuracy": trained.mean_accuracy(),
         "accuracy_std": deviation(&trained.accuracy),
+        "accuracy_half_95": half(&trained.accuracy),
         "accuracies": trained.accuracy,
         "auc": trained.mean_auc(),
         "auc_std": deviation(&trained.auc),
+        "auc_half_95": half(&trained.auc),
         "batch": trained.batch,
         "epsilon": g.map(|g| g.epsilon),
         "delta": g.map(|g| g.delta),

@@ -92,7 +92,9 @@ fn figure(answer: &Answer<'_>) -> Figure {
 fn html(answer: &Answer<'_>, figure: Figure) -> String {
     let mut page = Page::new(&format!("{}: what joining is worth", answer.name), &answer.worth.words());
     let (head, rows) = answer.table();
-    page.add(&table(&head, &rows, &[0]));
+    // The first row is that of all together: marked where it is better by more than chance.
+    let best: &[usize] = if answer.worth.verdict().gain.is_better() { &[0] } else { &[] };
+    page.add(&table(&head, &rows, best));
     page.figure(figure);
     page.heading("How it was measured");
     page.paragraph(answer.question.data());
