@@ -123,7 +123,7 @@ fn the_papers_network_trains_on_cifar_10_and_its_model_starts_another_run() {
     let desk = Desk::new();
     let run = format!(
         "rounds = 2\n[graph]\nnodes = 10\n[data]\nsource = \"file\"\npath = \"{}/cifar-10-batches-bin\"\n\
-         validation = 5000\n[partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n[model]\n\
+         validation = 4900\ntest = 100\n[partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n[model]\n\
          kind = \"vgg-small\"\n[method]\nname = \"prdo\"\nstep_size = 0.05\ngamma = 0.05\n[batch]\nsize = 20\n\
          [clip]\ngradient = 1.0\ndifference = 0.001\n[privacy]\nnoise_multiplier = 1.5\n[metrics]\nevery = 2\n\
          records = 10\n",

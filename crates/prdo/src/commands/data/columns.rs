@@ -92,21 +92,6 @@ impl Columns {
         self.columns.iter().enumerate().map(one).collect()
     }
 
-    /// The column of labels, if there is one.
-    pub fn label(&self) -> Option<&ColumnSurvey> {
-        self.label.and_then(|k| self.columns.get(k))
-    }
-
-    /// The column that says who holds a record, if there is one.
-    pub fn node(&self) -> Option<&ColumnSurvey> {
-        self.node.and_then(|k| self.columns.get(k))
-    }
-
-    /// Every column's name, in the file's order.
-    pub fn names(&self) -> Vec<&str> {
-        self.columns.iter().map(|column| column.name.as_str()).collect()
-    }
-
     /// The features that a model can learn from, by name.
     pub fn used(&self) -> Vec<String> {
         self.features().filter(|column| unfit(column).is_none()).map(|column| column.name.clone()).collect()
