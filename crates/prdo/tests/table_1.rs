@@ -116,7 +116,7 @@ fn calls_add_up_in_one_results_file_and_finished_cells_are_not_run_again() {
 fn killed_again_and_again_it_reaches_the_same_table() {
     let desk = Desk::new();
     let arguments =
-        "reproduce table-1 --quick --methods prdo,dsgd --rounds 2500 --checkpoint-every 0.01 --out";
+        "reproduce table-1 --quick --methods prdo,dsgd --rounds 1200 --checkpoint-every 0.01 --out";
     desk.prdo(&format!("{arguments} whole")).done();
     let (mut kills, mut state) = (0, 99_u64);
     loop {
@@ -141,7 +141,7 @@ fn killed_again_and_again_it_reaches_the_same_table() {
     assert!(kills > 3, "it was too fast to be killed: {kills}");
     let (whole, cut) = (results(&desk, "whole"), results(&desk, "cut"));
     assert_eq!(timeless_cells(&whole), timeless_cells(&cut));
-    for cell in ["quick-prdo-eps8-T2500-seed1", "quick-dsgd-eps8-T2500-seed1"] {
+    for cell in ["quick-prdo-eps8-T1200-seed1", "quick-dsgd-eps8-T1200-seed1"] {
         for file in ["metrics.csv", "model.safetensors"] {
             let (a, b) = (format!("whole/cells/{cell}/{file}"), format!("cut/cells/{cell}/{file}"));
             assert!(desk.bytes(&a) == desk.bytes(&b), "{cell}/{file}");
@@ -190,9 +190,9 @@ fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
 #[test]
 fn the_lock_of_a_dead_process_blocks_nobody_and_a_lost_results_file_is_found_in_the_cells() {
     let desk = Desk::new();
-    let arguments = "reproduce table-1 --quick --methods ed --rounds 1500 --checkpoint-every 0.01 --out t";
+    let arguments = "reproduce table-1 --quick --methods ed --rounds 800 --checkpoint-every 0.01 --out t";
     let mut child = start(&desk, arguments);
-    wait_for(&desk, "t/cells/quick-ed-eps8-T1500-seed1/checkpoint/state");
+    wait_for(&desk, "t/cells/quick-ed-eps8-T800-seed1/checkpoint/state");
     child.kill().unwrap();
     child.wait().unwrap();
     let answer = desk.prdo(arguments).done();
