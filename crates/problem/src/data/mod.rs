@@ -20,6 +20,7 @@ pub mod npz;
 pub mod parquet;
 pub mod partition;
 pub mod split;
+pub mod stand_in;
 pub mod survey;
 
 mod columns;

@@ -1,6 +1,7 @@
 //! What is tuned on: never protected records, unless that is asked for and charged.
 
-use crate::cli::tune::On;
+use super::drawn;
+use crate::cli::tune::{On, TuneArgs};
 use crate::commands::Failure;
 use prdo::config::{Document, Given, Kept, Outline, outline};
 use prdo::data::{Dataset, Feature, Loaded, Table};
@@ -21,23 +22,33 @@ pub struct Found {
     pub charged: bool,
 }
 
+impl Found {
+    /// Trials on what this title says.
+    pub fn new(ground: Ground, title: String, effort: &Effort) -> Self {
+        let words = format!("{} trials on {title}", effort.methods.len() * effort.trials);
+        Self { ground, title, words, caution: None, charged: false }
+    }
+}
+
 /// Chooses what is tuned on, as it was asked for.
-pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Failure> {
+pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<Found, Failure> {
+    let on = &args.on;
+    let map = document.text("features.map");
+    if on.generated && map.as_deref() == Some("table") {
+        return drawn::choose(document, &args.size, effort);
+    }
     refuse_features(document, on)?;
+    if args.size.nodes.is_some() || args.size.records.is_some() {
+        let why = "--nodes and --records are for run files with map = \"table\" under [features], whose data file is not \
+                   opened; of this one the file says both";
+        return Err(Failure::Input(why.into()));
+    }
     let meant = outline(document)?;
     let budget = budget(document, &meant)?;
     let least = least(&meant);
     let public = document.text("data.source").is_some_and(|source| source != "file" && source != "memory");
     let found = |document: Document, here: usize, title: String| {
-        let trials = effort.methods.len() * effort.trials;
-        let words = format!("{trials} trials on {title}");
-        Found {
-            ground: Ground::new(document, least, here, budget).after(meant.spent.clone()),
-            title,
-            words,
-            caution: None,
-            charged: false,
-        }
+        Found::new(Ground::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
     };
     if let Some(path) = &on.charge {
         let mut found = found(document.clone().without("privacy"), least, "the protected records".into());
@@ -52,7 +63,8 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
         return Ok(found);
     }
     if let Some(path) = &on.stand_in {
-        let mut other = document.clone().without_key("data.test_path");
+        // Of images of another size the features are others.
+        let mut other = document.clone().without_key("data.test_path").without("resolved");
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         other.set(&format!("data.path={}", absolute.display()))?;
         let here = self::least(&outline(&other)?);
@@ -91,23 +103,27 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
 /// Features are of the records that a map was made for: what is drawn at random, and what has been through the map already,
 /// has none. Said before anything is extracted.
 fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
-    let asked = match (on.generated, on.unprotected_validation) {
-        (true, _) => {
-            "--generated draws classes as clouds of points, and a map of images or of named columns reads none"
-        }
-        (_, true) => {
-            "--unprotected-validation has the records after the map, which would go through it again"
-        }
-        _ => return Ok(()),
-    };
     if !document.has_section("features") {
         return Ok(());
     }
-    let error = document.error("features.map", format!("[features] does not go with this: {asked}"));
-    Err(error.help("use --stand-in FILE with public records that have the same columns or images").into())
+    let (why, help) = match (on.generated, on.unprotected_validation) {
+        (true, _) => (
+            "--generated draws tables, and this map reads images",
+            "tune on public images instead, of any size: `prdo data get fashion-mnist` fetches some, then \
+             `prdo tune RUN.toml --stand-in data/fashion-mnist`",
+        ),
+        (_, true) => (
+            "--unprotected-validation has the records after the map, which would go through it again",
+            "use --stand-in FILE with public records that have the same columns or images; of map = \"table\" \
+             --generated draws some",
+        ),
+        _ => return Ok(()),
+    };
+    let error = document.error("features.map", format!("[features] does not go with this: {why}"));
+    Err(error.help(help).into())
 }
 
-fn budget(document: &Document, meant: &Outline) -> Result<Option<Budget>, Failure> {
+pub(super) fn budget(document: &Document, meant: &Outline) -> Result<Option<Budget>, Failure> {
     if meant.recipe.privacy.is_none() {
         return Ok(None);
     }
@@ -163,7 +179,7 @@ fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> 
         test: Some(Loaded::Numbers(Dataset::from(test))),
         title: "records drawn at random".into(),
     };
-    give(document, given)
+    give(document, given, nodes)
 }
 
 /// The records set aside, as the only ones there are.
@@ -198,15 +214,15 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
             Loaded::Images(Dataset { image: sides, ..Dataset::from(table.clone()) })
         }
     };
-    give(document, Given { records: given, test: None, title: "validation records".into() })
+    let given = Given { records: given, test: None, title: "validation records".into() };
+    give(document, given, meant.wiring.graph.nodes())
 }
 
-/// The run on these records instead of its own.
-fn give(document: &Document, given: Given) -> Result<Document, Failure> {
-    let graph = document.integer("graph.nodes");
+/// The run of so many nodes on these records instead of its own.
+pub(super) fn give(document: &Document, given: Given, nodes: usize) -> Result<Document, Failure> {
     let mut other = document.clone().without("data");
-    if graph.is_none() {
-        let nodes = outline(document)?.wiring.graph.nodes();
+    // A graph that comes from a file has its own number.
+    if document.integer("graph.nodes").is_none() && document.text("graph.kind").as_deref() != Some("file") {
         other.set(&format!("graph.nodes={nodes}"))?;
     }
     if document.text("partition.kind").as_deref() == Some("column") {
