@@ -269,8 +269,7 @@ fn finish<F: Feature>(
     (start, constants): (Start, Option<&Constants>),
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
-    let least = holdings.nodes.iter().map(Table::len).min().unwrap_or(0);
-    let recipe = recipe(document, least)?;
+    let recipe = recipe(document, holdings.least()).map_err(|e| holdings.explain_batch(e))?;
     let known = Known {
         model: kind,
         method: recipe.method,

@@ -11,7 +11,6 @@ use super::recipe::{Recipe, recipe};
 use super::records::{Holdings, Kept, holdings, kept_holdings, mapped_holdings, nodes_of_file, public_facts};
 use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
-use prdo_problem::data::{Feature, Table};
 
 /// A run that is not going to be trained.
 pub struct Outline {
@@ -45,13 +44,9 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
         false if document.has_section("features") => Kept::Features(featured(document, &kind, nodes)?),
         false => Kept::Numbers(holdings(document, nodes, kind == "logistic")?),
     };
-    let (facts, least, images) = match &records {
-        Kept::Numbers(holdings) => (&holdings.facts, least(&holdings.nodes), false),
-        Kept::Images(holdings) => (&holdings.facts, least(&holdings.nodes), true),
-        Kept::Features(holdings) => (&holdings.facts, least(&holdings.nodes), false),
-    };
-    let model = plan_model(document, &kind, facts, images)?;
-    let recipe = recipe(document, least)?;
+    let images = matches!(records, Kept::Images(_));
+    let model = plan_model(document, &kind, records.facts(), images)?;
+    let recipe = recipe(document, records.least()).map_err(|e| records.explain_batch(e))?;
     let mut spent = recipe.earlier.clone();
     spent.append(&earlier_runs(document)?);
     Ok(Outline { wiring, spectrum, model, recipe, records, spent })
@@ -63,8 +58,4 @@ fn featured(document: &Document, kind: &str, nodes: usize) -> Result<Holdings<f3
     let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
     let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
     mapped_holdings(document, nodes, &map, &|_, _| ())
-}
-
-fn least<F: Feature>(nodes: &[Table<F>]) -> usize {
-    nodes.iter().map(Table::len).min().unwrap_or(0)
 }

@@ -1,13 +1,14 @@
 //! The run file's `[data]` and `[partition]` sections as each node's records.
 //!
-//! `files` reads them, or `generated` draws them; `labels` says what their labels mean, `dealing` who holds which; `errors`
-//! puts what goes wrong at its key.
+//! `files` reads them, or `generated` draws them; `labels` says what their labels mean, `dealing` who holds which;
+//! `organisations` says how many they are, `errors` puts what goes wrong at its key.
 
 mod dealing;
 mod errors;
 mod files;
 mod generated;
 mod labels;
+mod organisations;
 
 pub use files::nodes_of_file;
 
@@ -21,6 +22,7 @@ use errors::data_error;
 use files::{Part, brings_test, read, read_file, read_test, refused};
 use generated::{from_law, law_facts};
 use labels::{Labels, given_classes, labelled_test, rare_class, relabel};
+use organisations::Organisations;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{self, DataError, Dataset, Feature, ImageShape, Loaded, Table};
 use std::collections::BTreeSet;
@@ -44,6 +46,19 @@ pub struct Holdings<F: Feature = f64> {
     pub title: String,
 }
 
+impl<F: Feature> Holdings<F> {
+    /// Records of the smallest node.
+    pub fn least(&self) -> usize {
+        self.nodes.iter().map(Table::len).min().unwrap_or(0)
+    }
+
+    /// An error about a batch, with everybody's records where they differ.
+    pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
+        let sizes = self.nodes.iter().map(Table::len);
+        Organisations::of_sizes(self.node_names.as_deref(), sizes).explain_batch(error)
+    }
+}
+
 /// Records that a program gives, instead of a file.
 #[derive(Clone, Debug)]
 pub struct Given {
@@ -63,6 +78,35 @@ pub enum Kept {
     Images(Holdings<u8>),
     /// Features of either.
     Features(Holdings<f32>),
+}
+
+impl Kept {
+    /// What is public about the records.
+    pub fn facts(&self) -> &Facts {
+        match self {
+            Kept::Numbers(holdings) => &holdings.facts,
+            Kept::Images(holdings) => &holdings.facts,
+            Kept::Features(holdings) => &holdings.facts,
+        }
+    }
+
+    /// Records of the smallest node.
+    pub fn least(&self) -> usize {
+        match self {
+            Kept::Numbers(holdings) => holdings.least(),
+            Kept::Images(holdings) => holdings.least(),
+            Kept::Features(holdings) => holdings.least(),
+        }
+    }
+
+    /// As [`Holdings::explain_batch`].
+    pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
+        match self {
+            Kept::Numbers(holdings) => holdings.explain_batch(error),
+            Kept::Images(holdings) => holdings.explain_batch(error),
+            Kept::Features(holdings) => holdings.explain_batch(error),
+        }
+    }
 }
 
 /// What is made of what a file holds: numbers of anything, images of images, or features. The text is the file's name.
@@ -186,6 +230,9 @@ fn from_loaded<F: Feature>(
 
     // Before records are set aside, which may be all that a node has.
     let holders: BTreeSet<u32> = dataset.node.iter().flatten().copied().collect();
+    let by_column = document.text("partition.kind").is_none_or(|kind| kind == "column");
+    let organisations = by_column.then(|| Organisations::of(&dataset));
+    warnings.extend(organisations.as_ref().and_then(Organisations::warning));
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
         let test = read_test(document, &path, &facts, convert)?;
@@ -204,7 +251,11 @@ fn from_loaded<F: Feature>(
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
-    let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes, &holders)?;
+    let dealt = partition(document, &dataset, nodes, &holders);
+    let Dealt { partition, how, names: node_names } = match &organisations {
+        Some(organisations) => dealt.map_err(|e| organisations.explain(e))?,
+        None => dealt?,
+    };
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \

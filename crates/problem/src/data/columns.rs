@@ -96,6 +96,23 @@ pub fn nearest_name<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
     (distance(&near) <= (plain.chars().count() / 3).min(3)).then_some(near)
 }
 
+/// Whether two names are so near that one may be a slip for the other. Those that differ in numbers or single letters,
+/// as `ward 1` and `ward 2`, are meant.
+pub fn alike(one: &str, other: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().split_whitespace().collect::<String>();
+    let words = |text: &str| {
+        let letters: String = text.to_lowercase().chars().filter(|c| !c.is_numeric()).collect();
+        let words = letters.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 1);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let (a, b) = (plain(one), plain(other));
+    if a == b {
+        return true;
+    }
+    let length = a.chars().count().max(b.chars().count());
+    words(one) != words(other) && length > 3 && strsim::damerau_levenshtein(&a, &b) <= (length / 4).min(2)
+}
+
 fn refuse_duplicates(file: &str, names: &[String], problem: &str) -> Result<(), DataError> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();

@@ -34,7 +34,7 @@ mod tests;
 
 use std::path::Path;
 
-pub use columns::nearest_name;
+pub use columns::{alike, nearest_name};
 pub use dataset::{Dataset, ImageShape, Loaded};
 pub use digits::digits;
 pub use error::{DataError, Doubt, Place};

@@ -4,8 +4,7 @@ use super::drawn;
 use crate::cli::tune::{On, TuneArgs};
 use crate::commands::Failure;
 use prdo::config::{Document, Given, Kept, Outline, outline};
-use prdo::data::{Dataset, Feature, Loaded, Table};
-use prdo::peer::agreement::Facts;
+use prdo::data::{Dataset, Loaded, Table};
 use prdo::tune::{Budget, Effort, Ground};
 
 /// The ground, and what it is in words.
@@ -45,7 +44,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
     }
     let meant = outline(document)?;
     let budget = budget(document, &meant)?;
-    let least = least(&meant);
+    let least = meant.records.least();
     let public = document.text("data.source").is_some_and(|source| source != "file" && source != "memory");
     let found = |document: Document, here: usize, title: String| {
         Found::new(Ground::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
@@ -67,7 +66,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
         let mut other = document.clone().without_key("data.test_path").without("resolved");
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         other.set(&format!("data.path={}", absolute.display()))?;
-        let here = self::least(&outline(&other)?);
+        let here = outline(&other)?.records.least();
         return Ok(found(other, here, format!("the stand-in {}", path.display())));
     }
     if on.generated {
@@ -80,7 +79,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
     }
     if on.unprotected_validation {
         let other = validation(document, &meant)?;
-        let here = self::least(&outline(&other)?);
+        let here = outline(&other)?.records.least();
         return Ok(found(other, here, "the records set aside for validation, declared unprotected".into()));
     }
     if public || on.public_data {
@@ -136,29 +135,9 @@ pub(super) fn budget(document: &Document, meant: &Outline) -> Result<Option<Budg
     Ok(Some(Budget { epsilon, delta, accounting: meant.recipe.accounting }))
 }
 
-fn least(outline: &Outline) -> usize {
-    match &outline.records {
-        Kept::Numbers(holdings) => fewest(&holdings.nodes),
-        Kept::Images(holdings) => fewest(&holdings.nodes),
-        Kept::Features(holdings) => fewest(&holdings.nodes),
-    }
-}
-
-fn fewest<F: Feature>(nodes: &[Table<F>]) -> usize {
-    nodes.iter().map(Table::len).min().unwrap_or(0)
-}
-
-fn facts(outline: &Outline) -> &Facts {
-    match &outline.records {
-        Kept::Numbers(holdings) => &holdings.facts,
-        Kept::Images(holdings) => &holdings.facts,
-        Kept::Features(holdings) => &holdings.facts,
-    }
-}
-
 /// Classes as clouds of points, as many and as wide as the meant records.
 fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> {
-    let (facts, nodes) = (facts(meant), meant.wiring.graph.nodes());
+    let (facts, nodes) = (meant.records.facts(), meant.wiring.graph.nodes());
     let Some(classes) = facts.classes else {
         return Err(Failure::Input("--generated is for records with classes: this model has none".into()));
     };
@@ -167,7 +146,7 @@ fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> 
             "--generated draws tables, not images: use a public data set of images with --stand-in".into(),
         ));
     }
-    let (least, width) = (least(meant), facts.features as usize);
+    let (least, width) = (meant.records.least(), facts.features as usize);
     let refuse = |e: prdo::data::DataError| Failure::Input(format!("--generated: {e}"));
     let tables =
         prdo::data::generate::blobs(nodes, least, width, classes as usize, 0.4, 1).map_err(refuse)?;
@@ -189,7 +168,7 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
             "--unprotected-validation needs data.validation: the records that it sets aside are used".into(),
         )
     };
-    let facts = facts(meant);
+    let facts = meant.records.facts();
     let given = match &meant.records {
         Kept::Features(_) => {
             let why = "--unprotected-validation does not go with [features]: use --stand-in";
