@@ -122,6 +122,9 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
         let error = document.item_error(path, k, message);
         return Err(match nearest_name(&names, unknown) {
             Some(near) => error.help(format!("did you mean {near:?}?")),
+            None if path == "features.categories" => {
+                error.help("categories lists columns by their names; any text may stand in them")
+            }
             None => error,
         });
     }
@@ -356,5 +359,6 @@ fn with_table<F: prdo_problem::data::Feature>(
         feature_names: data.feature_names,
         image: data.image,
         labelled: data.labelled,
+        doubts: data.doubts,
     }
 }

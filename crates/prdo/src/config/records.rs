@@ -217,6 +217,7 @@ fn from_loaded<F: Feature>(
     let dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
     let mut warnings = Vec::new();
     let mut dataset = large_nodes(document, dataset, &mut warnings)?;
+    warnings.append(&mut dataset.doubts);
     let classes = given_classes(document, &dataset, binary)?;
     let records = dataset.table.len();
     let relabel = |table: Table<F>| relabel(table, labels, classes);

@@ -139,7 +139,8 @@ impl Cell<'_> {
 
     /// `text` as a finite number.
     pub(super) fn number(self, text: &str) -> Result<f64, DataError> {
-        self.finite(text.parse().unwrap_or(f64::NAN)).map_err(|_| self.refuse(shown(text), "finite numbers"))
+        let refused = |_| self.refuse(shown(text), instead_of_a_number(text));
+        self.finite(text.parse().unwrap_or(f64::NAN)).map_err(refused)
     }
 
     /// `value`, if it is finite.
@@ -149,6 +150,20 @@ impl Cell<'_> {
             false => Err(self.refuse(value.to_string(), "finite numbers")),
         }
     }
+}
+
+/// What is allowed where this text stands, and what the text is.
+fn instead_of_a_number(text: &str) -> &'static str {
+    if is_missing(text) {
+        return "finite numbers (this usually stands for a missing value: fill it in, or leave the record out)";
+    }
+    if text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok() {
+        return "finite numbers (this has a decimal comma: write a point, as in 12.5)";
+    }
+    if text.contains(',') && text.replace(',', "").parse::<f64>().is_ok() {
+        return "finite numbers (this has commas between thousands: leave them out)";
+    }
+    "finite numbers"
 }
 
 /// Whether a text usually stands for a value that is not there.
@@ -234,7 +249,10 @@ impl Names {
                 return Some((rare, format!("differs from {} only in case or blanks", quoted(common))));
             }
         }
-        None
+        let counted: Vec<(&str, usize)> =
+            self.known.iter().map(|(name, (code, _))| (name.as_str(), counts[*code as usize])).collect();
+        let (rare, common) = slips(&counted).into_iter().next()?;
+        Some((rare, format!("may be a slip for {}", quoted(common))))
     }
 
     /// For each entry what `value` says of its name's rank in sorted order.
@@ -244,6 +262,68 @@ impl Names {
             of_code[*code as usize] = value(rank, name);
         }
         self.codes.iter().map(|code| of_code[*code as usize]).collect()
+    }
+}
+
+/// Names that are hardly any record's and nearly another's, each with that other one.
+fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
+    /// With more names, being alike says little, and comparing all of them takes long.
+    const MOST: usize = 200;
+    /// How many times fewer records a slip has.
+    const FEWER: usize = 50;
+    let other = |rare: &(&str, usize)| {
+        let likely =
+            |common: &&(&'a str, usize)| rare.1.saturating_mul(FEWER) <= common.1 && alike(rare.0, common.0);
+        counted.iter().filter(likely).max_by_key(|common| common.1).map(|common| common.0)
+    };
+    let few = if counted.len() > MOST { &[] } else { counted };
+    few.iter().filter_map(|rare| Some((rare.0, other(rare)?))).collect()
+}
+
+/// The texts of a column of categories, as far as they are looked at for slips.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CategoryColumn {
+    known: BTreeMap<String, (usize, u64)>,
+    many: bool,
+}
+
+impl CategoryColumn {
+    /// One more record, in this line.
+    pub(super) fn push(&mut self, text: &str, line: u64) {
+        /// With more values nothing is looked for.
+        const MOST: usize = 200;
+        match self.known.get_mut(text) {
+            Some((count, _)) => *count += 1,
+            None if self.known.len() < MOST => drop(self.known.insert(text.to_owned(), (1, line))),
+            None => self.many = true,
+        }
+    }
+
+    /// What may be slips, in words.
+    pub(super) fn doubts(&self, column: &str) -> Vec<String> {
+        const MOST: usize = 8;
+        if self.many {
+            return Vec::new();
+        }
+        let mut counted: Vec<(&str, usize)> =
+            self.known.iter().map(|(text, (count, _))| (text.as_str(), *count)).collect();
+        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut values: Vec<String> =
+            counted.iter().take(MOST).map(|(text, count)| format!("{} {count}", quoted(text))).collect();
+        if counted.len() > MOST {
+            values.push(format!("and {} more", counted.len() - MOST));
+        }
+        let words = |(rare, common): (&str, &str)| {
+            let (count, line) = self.known.get(rare).copied().unwrap_or_default();
+            let records = if count == 1 { "record" } else { "records" };
+            format!(
+                "line {line}, column {column:?}: is {} ({count} {records}) a slip for {}? The column's values: {}",
+                quoted(rare),
+                quoted(common),
+                values.join(", ")
+            )
+        };
+        slips(&counted).into_iter().map(words).collect()
     }
 }
 

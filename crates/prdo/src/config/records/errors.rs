@@ -55,17 +55,36 @@ pub(super) fn data_error_of(document: &Document, error: &DataError, file_key: &'
     let message = format!("data: {error}");
     match error {
         DataError::Cell { column, .. } if is_label(document, column) => document.error(field, message),
-        DataError::Cell { allowed: "finite numbers", .. } => document.error(field, message).help(
-            "if the column says who holds a record, write node = \"its name\" under [data]; if it is text to learn from, \
-             `prdo data info FILE` prints the [features] section for it; to leave it out, list the columns to learn \
-             from: features = [\"a\", \"b\"]",
-        ),
+        DataError::Cell { column, allowed, .. } if allowed.starts_with("finite numbers") => {
+            document.error(field, message).help(instead_of_numbers(document, column, allowed))
+        }
         DataError::MissingColumn { wanted, .. } if field == "data.features" => {
             let names = document.texts(field).unwrap_or_default();
             let item = names.iter().position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
             document.item_error(field, item, message)
         }
         _ => document.error(field, message),
+    }
+}
+
+/// What to do about a cell of this column that is no number.
+fn instead_of_numbers(document: &Document, column: &str, allowed: &str) -> String {
+    let ranges = document.texts("features.ranges").unwrap_or_default();
+    let ranged = |text: &String| text.rsplit_once(':').is_some_and(|(name, _)| name.trim() == column);
+    match () {
+        // The error itself says what the text is and what to write.
+        () if allowed != "finite numbers" => format!(
+            "mend or leave out the record; or, if every value of {column:?} is a word of its own, list the column under \
+             [features] as a category: categories = [{column:?}]"
+        ),
+        () if ranges.iter().any(ranged) => format!(
+            "{column:?} has a range under [features]: write a number there, leave out the record, or list the column under \
+             categories instead"
+        ),
+        () => "if the column is what is to be told, write label = \"its name\" under [data], and if it says who holds a \
+               record, node = \"its name\"; if it is text to learn from, `prdo data info FILE` prints the [features] \
+               section for it; to leave it out, list the columns to learn from: features = [\"a\", \"b\"]"
+            .into(),
     }
 }
 

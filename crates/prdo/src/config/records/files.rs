@@ -2,6 +2,7 @@
 
 use super::dealing::{least_records, nobody_takes_part, taking_part};
 use super::errors::{data_error, data_error_of};
+use super::labels::refuse_numbers;
 use super::{Convert, given};
 use crate::config::document::Document;
 use crate::config::features::{Refused, located as feature_error};
@@ -99,10 +100,14 @@ pub(super) fn read(
             (Part::Training, None) => ClassNames::Plausible,
         },
     };
-    data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
+    let loaded = data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
         e.place = e.place.or_else(|| document.place(field).cloned());
         e
-    })
+    })?;
+    if part == Part::Training {
+        refuse_numbers(document, &loaded)?;
+    }
+    Ok(loaded)
 }
 
 /// The data's folder, if it is one of images that brings its own test images.

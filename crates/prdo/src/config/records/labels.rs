@@ -1,9 +1,10 @@
 //! Labels as models read them, and labels that may be slips.
 
 use crate::config::document::Document;
-use crate::config::model::OWN;
+use crate::config::layers::is_network;
+use crate::config::model::{OWN, model_kind};
 use crate::config::place::ConfigError;
-use prdo_problem::data::{self, DataError, Dataset, Feature, Table};
+use prdo_problem::data::{self, DataError, Dataset, Feature, Loaded, Table};
 
 /// How a model reads labels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,61 @@ impl Labels {
             (false, false) => Self::Classes,
         }
     }
+}
+
+/// Refuses a column of labels that holds numbers rather than classes, and names the columns that could be meant.
+pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(), ConfigError> {
+    /// Whole numbers with more different values than this are hardly classes.
+    const MOST: usize = 20;
+    let Loaded::Numbers(data) = loaded else { return Ok(()) };
+    let (Some(names), None, true) = (&data.feature_names, &data.class_names, data.labelled) else {
+        return Ok(());
+    };
+    let kind = model_kind(document)?;
+    if ![ "logistic", "softmax"].contains(&kind.as_str()) && !is_network(&kind) {
+        return Ok(());
+    }
+    let labels = different(data.table.labels().iter().copied());
+    let (low, high) = (labels.first().copied().unwrap_or(0.0), labels.last().copied().unwrap_or(0.0));
+    let count = labels.len();
+    // 0, 1, … without gaps are classes, however many.
+    let numbered = low == 0.0 && high + 1.0 == count as f64;
+    let fractions = labels.iter().any(|label| label.fract() != 0.0);
+    let many = count > MOST && !numbered && !document.has("data.classes");
+    if !(many || count > 2 && (fractions || kind == "logistic")) {
+        return Ok(());
+    }
+    let few = |(k, name): (usize, &String)| {
+        let found = different((0..data.table.len()).filter_map(|r| data.table.row(r).get(k).copied()));
+        (2..=MOST).contains(&found.len()).then(|| format!("{name:?} ({})", found.len()))
+    };
+    let few: Vec<String> = names.iter().enumerate().filter_map(few).take(MOST).collect();
+    let label = document.text("data.label").unwrap_or_else(|| "label".into());
+    let looks = if count > MOST || fractions { ": it looks like a number, not like classes" } else { "" };
+    let message =
+        format!("data: the label column {label:?} has {count} different values, from {low} to {high}{looks}");
+    let mut help = match few.is_empty() {
+        true => "name the column of classes under [data]: label = \"its name\"".to_string(),
+        false => format!(
+            "name the column of classes under [data]: label = \"its name\"; columns with few different values: {}",
+            few.join(", ")
+        ),
+    };
+    help += match (kind.as_str(), fractions) {
+        ("logistic", _) => "; \"logistic\" tells two classes apart, \"softmax\" any number",
+        (_, false) => "; if these numbers are classes, write classes under [data]: one more than the largest",
+        (_, true) => "",
+    };
+    let field = if document.has("data.label") { "data.label" } else { "data.path" };
+    Err(document.error(field, message).help(help))
+}
+
+/// The different values, in order.
+fn different(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    values
 }
 
 /// Labels of held-out records: no other classes than those of the records.
