@@ -95,6 +95,11 @@ impl Ready {
         self.own.table.len()
     }
 
+    /// What the owner should think about before anything is released.
+    pub fn warnings(&self) -> &[String] {
+        &self.own.warnings
+    }
+
     /// Opens the ledger and the folder, seals the records and gives what a session needs. `from` is the folder of the run
     /// that this one goes on from.
     ///

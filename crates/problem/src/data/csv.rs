@@ -63,6 +63,12 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
     Ok(texts)
 }
 
+/// Whether the first line of the CSV file at `path` names all these columns.
+pub fn has_header(path: &Path, names: &[String]) -> bool {
+    let Ok((file, input)) = super::open(path) else { return false };
+    Rows::open(&file, input).is_ok_and(|rows| names.iter().all(|name| rows.names().contains(name)))
+}
+
 /// The lines of a CSV file, one after the other.
 pub(super) struct Rows<'a, R: Read> {
     file: &'a str,

@@ -44,6 +44,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         show(&summary, &args.home, own.json);
         return Ok(());
     }
+    ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
     announce(&ready, seeded);
     // Before anything is written: a port that is taken is found now.
     let (links, listening) = open_links(ready.seat(), &identity, address)?;

@@ -72,11 +72,11 @@ fn instead_of_numbers(document: &Document, column: &str, allowed: &str) -> Strin
     let ranges = document.texts("features.ranges").unwrap_or_default();
     let ranged = |text: &String| text.rsplit_once(':').is_some_and(|(name, _)| name.trim() == column);
     match () {
-        // The error itself says what the text is and what to write.
-        () if allowed != "finite numbers" => format!(
-            "mend or leave out the record; or, if every value of {column:?} is a word of its own, list the column under \
-             [features] as a category: categories = [{column:?}]"
+        () if allowed.contains("missing") => format!(
+            "or, if {column:?} holds words, list it under [features]: categories = [{column:?}], where a missing value is \
+             a value like any other"
         ),
+        () if allowed.contains("comma") => "`prdo data info FILE` shows what every column holds".into(),
         () if ranges.iter().any(ranged) => format!(
             "{column:?} has a range under [features]: write a number there, leave out the record, or list the column under \
              categories instead"
