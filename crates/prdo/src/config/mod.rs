@@ -28,6 +28,6 @@ pub use outline::{Outline, outline};
 pub use place::{ConfigError, Place, Subject};
 pub(crate) use recipe::recipe;
 pub use recipe::{Recipe, earlier_texts};
-pub use records::{Given, Holdings, Kept, holdings, intercept, kept_holdings, public_facts};
+pub use records::{Given, Holdings, Kept, Source, holdings, intercept, kept_holdings, public_facts};
 pub use schema::Value;
 pub use terms::{Planned, Public, agreed, terms};

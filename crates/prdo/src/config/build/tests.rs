@@ -45,7 +45,7 @@ fn document() -> (tempfile::TempDir, Document) {
 }
 
 fn images(document: &Document) -> Holdings<u8> {
-    match kept_holdings(document, 4).unwrap() {
+    match kept_holdings(document, Source::read(document).unwrap(), 4).unwrap() {
         Kept::Images(holdings) => holdings,
         Kept::Numbers(_) | Kept::Features(_) => panic!("images became numbers"),
     }
@@ -54,7 +54,7 @@ fn images(document: &Document) -> Holdings<u8> {
 #[test]
 fn bytes_are_dealt_out_as_numbers_are() {
     let (_folder, document) = document();
-    let (kept, numbers) = (images(&document), holdings(&document, 4, false).unwrap());
+    let (kept, numbers) = (images(&document), holdings(&document, Source::read(&document).unwrap(), 4, false).unwrap());
     assert_eq!(kept.nodes.iter().map(Table::to_numbers).collect::<Vec<_>>(), numbers.nodes);
     assert_eq!(kept.held_out.unwrap().to_numbers(), numbers.held_out.unwrap());
     assert_eq!(kept.validation.unwrap().to_numbers(), numbers.validation.unwrap());
