@@ -245,7 +245,8 @@ impl Predictor {
         let columns = matches!(format, Format::Csv | Format::Parquet);
         // New records may come with a header, whatever the run's own had.
         let names = self.facts.feature_names.as_deref().unwrap_or_default();
-        let bare = self.columns.clone().filter(|_| format == Format::Csv && !data::csv::has_header(path, names));
+        let bare =
+            self.columns.clone().filter(|_| format == Format::Csv && !data::csv::has_header(path, names));
         let options = Options {
             format: Some(format),
             columns: bare,

@@ -57,7 +57,11 @@ fn slips_among_categories_and_labels_are_pointed_out() {
                  \"female\" 150, \"male\" 150, \"femal\" 1";
     assert!(said.contains(words), "{said}");
     desk.write("patients.csv", patients("north,44,120,female,yess\n").replace(",no\n", ",nein\n"));
-    refused(&desk, "run run.toml --out no", &["line 302", "\"yess\" may be a slip for \"yes\"", "classes = 3"]);
+    refused(
+        &desk,
+        "run run.toml --out no",
+        &["line 302", "\"yess\" may be a slip for \"yes\"", "classes = 3"],
+    );
     desk.prdo("run run.toml --out meant --set data.classes=3").done();
     // Values where columns are meant.
     desk.write("run.toml", RUN.replace("[\"sex\"]", "[\"female\", \"male\"]"));
@@ -156,7 +160,10 @@ fn shares_keep_the_names_of_classes_that_an_agreement_asks_for() {
     assert!(classes.iter().any(|class| class["class"] == "airplane"), "{info}");
     let mut members = String::new();
     for (number, name) in ["east", "west"].iter().enumerate() {
-        let key = desk.prdo(&format!("node key {name}.key --json")).json()["public_key"].as_str().unwrap().to_owned();
+        let key = desk.prdo(&format!("node key {name}.key --json")).json()["public_key"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         members += &format!(
             "[[member]]\nname = \"{name}\"\nkey = \"{key}\"\naddresses = [\"127.0.0.1:{}\"]\nrecords = 50\n",
             4000 + number

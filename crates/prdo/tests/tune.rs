@@ -106,8 +106,10 @@ fn patients() -> String {
     let mut text = String::from("hospital,age,pressure,ward,outcome\n");
     for k in 0_u32..1500 {
         let draw = |salt: u32, most: u32| (k.wrapping_mul(2_654_435_761) ^ salt).rotate_left(13) % most;
-        let (age, pressure, ward) = (20 + draw(1, 70), 90 + draw(77, 90), ["surgery", "heart", "eyes"][draw(5, 3) as usize]);
-        let risk = f64::from(age) / 35.0 + f64::from(pressure) / 45.0 + if ward == "heart" { 0.7 } else { 0.0 };
+        let (age, pressure, ward) =
+            (20 + draw(1, 70), 90 + draw(77, 90), ["surgery", "heart", "eyes"][draw(5, 3) as usize]);
+        let risk =
+            f64::from(age) / 35.0 + f64::from(pressure) / 45.0 + if ward == "heart" { 0.7 } else { 0.0 };
         let ill = (risk > 5.0) != (draw(999, 10) == 0);
         let hospital = ["Lakeside", "North", "St Mary"][k as usize % 3];
         text += &format!("{hospital},{age},{pressure},{ward},{}\n", if ill { "ill" } else { "well" });
@@ -125,7 +127,11 @@ const TABLE: &str = "rounds = 60\n[graph]\nkind = \"complete\"\n[data]\nsource =
 fn a_table_is_drawn_from_its_ranges_and_categories_and_no_file_is_opened() {
     let desk = Desk::new();
     desk.write("table.toml", TABLE);
-    refused(&desk, "tune table.toml --generated", &["--nodes N", "--records N", "does not open the data file"]);
+    refused(
+        &desk,
+        "tune table.toml --generated",
+        &["--nodes N", "--records N", "does not open the data file"],
+    );
     refused(&desk, "tune table.toml --generated --nodes 3", &["--records N"]);
     refused(
         &desk,
@@ -163,11 +169,16 @@ fn a_table_is_drawn_from_its_ranges_and_categories_and_no_file_is_opened() {
 
 /// A folder of images and labels as MNIST's.
 fn pictures(desk: &Desk, folder: &str, side: u8) {
-    let bytes = |count: u8| (0..usize::from(count) * usize::from(side) * usize::from(side)).map(|i| (i * 37 % 251) as u8);
+    let bytes = |count: u8| {
+        (0..usize::from(count) * usize::from(side) * usize::from(side)).map(|i| (i * 37 % 251) as u8)
+    };
     for (part, count) in [("train", 60_u8), ("t10k", 9)] {
-        let images: Vec<u8> =
-            [0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, side, 0, 0, 0, side].into_iter().chain(bytes(count)).collect();
-        let labels: Vec<u8> = [0, 0, 8, 1, 0, 0, 0, count].into_iter().chain((0..count).map(|i| i % 3)).collect();
+        let images: Vec<u8> = [0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, side, 0, 0, 0, side]
+            .into_iter()
+            .chain(bytes(count))
+            .collect();
+        let labels: Vec<u8> =
+            [0, 0, 8, 1, 0, 0, 0, count].into_iter().chain((0..count).map(|i| i % 3)).collect();
         desk.write(&format!("{folder}/{part}-images-idx3-ubyte"), images);
         desk.write(&format!("{folder}/{part}-labels-idx1-ubyte"), labels);
     }

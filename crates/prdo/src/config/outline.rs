@@ -41,7 +41,9 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
     let nodes = wiring.graph.nodes();
     let records = match is_network(&kind) {
         true => kept_holdings(document, source, nodes)?,
-        false if document.has_section("features") => Kept::Features(featured(document, source, &kind, nodes)?),
+        false if document.has_section("features") => {
+            Kept::Features(featured(document, source, &kind, nodes)?)
+        }
         false => Kept::Numbers(holdings(document, source, nodes, kind == "logistic")?),
     };
     let images = matches!(records, Kept::Images(_));

@@ -276,8 +276,10 @@ fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
             |common: &&(&'a str, usize)| rare.1.saturating_mul(FEWER) <= common.1 && alike(rare.0, common.0);
         counted.iter().filter(likely).max_by_key(|common| common.1).map(|common| common.0)
     };
-    let few = if counted.len() > MOST { &[] } else { counted };
-    few.iter().filter_map(|rare| Some((rare.0, other(rare)?))).collect()
+    if counted.len() > MOST {
+        return Vec::new();
+    }
+    counted.iter().filter_map(|rare| Some((rare.0, other(rare)?))).collect()
 }
 
 /// The texts of a column of categories, as far as they are looked at for slips.
@@ -292,9 +294,10 @@ impl CategoryColumn {
     pub(super) fn push(&mut self, text: &str, line: u64) {
         /// With more values nothing is looked for.
         const MOST: usize = 200;
+        let room = self.known.len() < MOST;
         match self.known.get_mut(text) {
             Some((count, _)) => *count += 1,
-            None if self.known.len() < MOST => drop(self.known.insert(text.to_owned(), (1, line))),
+            None if room => drop(self.known.insert(text.to_owned(), (1, line))),
             None => self.many = true,
         }
     }

@@ -244,8 +244,7 @@ mod tests {
             assert!((0..3).all(|k| (-5.0..=5.0 + k as f64).contains(&row[k])));
             assert!(table.labels().iter().all(|label| [0.0, 1.0].contains(label)));
         }
-        let mut codes: Vec<u64> =
-            (0..200).map(|r| tables[0].row(r)[3].to_bits()).collect();
+        let mut codes: Vec<u64> = (0..200).map(|r| tables[0].row(r)[3].to_bits()).collect();
         codes.sort_unstable();
         codes.dedup();
         assert!((2..=8).contains(&codes.len()));

@@ -1,8 +1,8 @@
 //! Records that are read from files, and what the files themselves fix.
 
+use super::Convert;
 use super::errors::{data_error, data_error_of};
 use super::labels::refuse_numbers;
-use super::Convert;
 use crate::config::document::Document;
 use crate::config::features::{Refused, located as feature_error};
 use crate::config::place::ConfigError;
@@ -71,10 +71,11 @@ pub(super) fn read(
             (Part::Training, None) => ClassNames::Plausible,
         },
     };
-    let loaded = data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
-        e.place = e.place.or_else(|| document.place(field).cloned());
-        e
-    })?;
+    let loaded =
+        data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
+            e.place = e.place.or_else(|| document.place(field).cloned());
+            e
+        })?;
     if part == Part::Training {
         refuse_numbers(document, &loaded)?;
     }

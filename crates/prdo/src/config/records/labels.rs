@@ -36,7 +36,7 @@ pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(),
         return Ok(());
     };
     let kind = model_kind(document)?;
-    if ![ "logistic", "softmax"].contains(&kind.as_str()) && !is_network(&kind) {
+    if !["logistic", "softmax"].contains(&kind.as_str()) && !is_network(&kind) {
         return Ok(());
     }
     let labels = different(data.table.labels().iter().copied());

@@ -12,7 +12,7 @@ const FEWER: usize = 10;
 const TINY: usize = 20;
 
 /// Organisations by name or number with their records, smallest first.
-pub struct Organisations {
+pub(super) struct Organisations {
     all: Vec<(String, usize)>,
 }
 
@@ -21,7 +21,8 @@ impl Organisations {
     pub(super) fn of<F: Feature>(dataset: &Dataset<F>) -> Self {
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         dataset.node.iter().flatten().for_each(|node| *counts.entry(*node).or_default() += 1);
-        let name = |node: u32| dataset.node_names.as_ref().and_then(|names| names.get(node as usize)).cloned();
+        let name =
+            |node: u32| dataset.node_names.as_ref().and_then(|names| names.get(node as usize)).cloned();
         Self::new(counts.into_iter().map(|(node, count)| (name(node), node as usize, count)))
     }
 
