@@ -120,8 +120,8 @@ fn patients() -> String {
 const TABLE: &str = "rounds = 60\n[graph]\nkind = \"complete\"\n[data]\nsource = \"file\"\npath = \"patients.csv\"\n\
     label = \"outcome\"\nnode = \"hospital\"\n[features]\nmap = \"table\"\n\
     ranges = [\"age: 0 to 120\", \"pressure: 40 to 250\"]\ncategories = [\"ward\"]\nbuckets = 16\n\
-    [model]\nkind = \"logistic\"\n[method]\nname = \"ed\"\nstep_size = 0.05\n[batch]\nsize = 40\n[clip]\ngradient = 1.0\n\
-    [privacy]\nepsilon = 4.0\ndelta = 1e-4\n";
+    [model]\nkind = \"logistic\"\n[method]\nname = \"ed\"\nstep_size = 40.0\n[batch]\nsize = 10\n[clip]\ngradient = 1.0\n\
+    [privacy]\nepsilon = 0.5\ndelta = 1e-4\n";
 
 #[test]
 fn a_table_is_drawn_from_its_ranges_and_categories_and_no_file_is_opened() {
@@ -145,7 +145,7 @@ fn a_table_is_drawn_from_its_ranges_and_categories_and_no_file_is_opened() {
         &["batch.size = 501"],
     );
     // There is no patients.csv yet.
-    let tune = "tune table.toml --generated --nodes 3 --records 500 --methods ed,edm --trials 10 --seeds 1";
+    let tune = "tune table.toml --generated --nodes 3 --records 500 --methods ed,edm --trials 16 --seeds 1";
     let answer = desk.prdo(&format!("{tune} --out tuned --json")).json();
     let on = answer["tuned_on"].as_str().unwrap();
     assert!(on.contains("3 nodes with") && on.contains("3 columns, 2 classes"), "{on}");
@@ -161,10 +161,10 @@ fn a_table_is_drawn_from_its_ranges_and_categories_and_no_file_is_opened() {
     };
     let (before, _) = run("table.toml", "before");
     let (after, common) = run("tuned/tuned.toml", "after");
-    assert!(after > common + 0.1 && after > before, "{before} {after} {common}");
+    assert!(after > common + 0.1 && after > before + 0.03, "{before} {after} {common}");
     let said = desk.prdo(&format!("{tune} --out again")).done();
     assert!(said.stdout.contains("drawn from [features] alone"), "{}", said.stdout);
-    assert!(said.stderr.contains("20 trials on a table drawn from"), "{}", said.stderr);
+    assert!(said.stderr.contains("32 trials on a table drawn from"), "{}", said.stderr);
 }
 
 /// A folder of images and labels as MNIST's.
@@ -198,7 +198,7 @@ fn images_are_tuned_on_other_images() {
     refused(
         &desk,
         "tune images.toml --generated",
-        &["this map reads images", "--stand-in data/fashion-mnist", "images.toml:7"],
+        &["this map reads images", "--stand-in data/fashion-mnist", "images.toml:8"],
     );
     let quick = "--methods ed --trials 2 --seeds 1 --out tuned --json";
     let answer = desk.prdo(&format!("tune images.toml --stand-in data/fashion-mnist {quick}")).json();

@@ -38,7 +38,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
     }
     refuse_features(document, on)?;
     if args.size.nodes.is_some() || args.size.records.is_some() {
-        let why = "--nodes and --records are for run files with map = \"table\" under [features], whose data file is not \
+        let why = "--nodes and --records go with --generated and are for run files with map = \"table\" under [features], whose data file is not \
                    opened; of this one the file says both";
         return Err(Failure::Input(why.into()));
     }
