@@ -94,7 +94,7 @@ fn a_label_column_of_numbers_is_not_taken_for_classes() {
     for kind in ["softmax", "logistic"] {
         desk.write("run.toml", format!("{run}[model]\nkind = \"{kind}\"\n"));
         let words = [
-            "label column \"age\" has 61 different values, from 20 to 80",
+            "label column \"age\" has 61 different values from 20 to 80",
             "looks like a number",
             "\"sex\" (2), \"outcome\" (2)",
             "run.toml:7",
@@ -148,41 +148,84 @@ fn predictions_read_files_without_a_header_as_the_run_did() {
     assert_eq!(told, desk.prdo("predict out named.csv").done().stdout);
 }
 
-#[cfg(feature = "peers")]
+/// An agreement of two members on what the run file says, signed by both.
+fn agreement(desk: &Desk, records: usize, given: &str, file: &str) {
+    let mut members = String::new();
+    for (number, name) in ["east", "west"].iter().enumerate() {
+        if !desk.path(&format!("{name}.key")).exists() {
+            desk.prdo(&format!("node key {name}.key")).done();
+        }
+        let key = desk.prdo(&format!("node key {name}.key --show --json")).json();
+        members += &format!(
+            "[[member]]\nname = \"{name}\"\nkey = {}\naddresses = [\"127.0.0.1:{}\"]\nrecords = {records}\n",
+            key["public_key"],
+            4000 + number
+        );
+    }
+    desk.write("members.toml", members);
+    desk.prdo(&format!("node init run.toml --members members.toml {given} --out {file}")).done();
+    for name in ["east", "west"] {
+        desk.prdo(&format!("node sign {file} --key {name}.key")).done();
+    }
+}
+
+const TWO: &str = "[method]\nname = \"ed\"\nstep_size = 0.1\n[batch]\nsize = 5\n[clip]\ngradient = 1.0\n\
+    [privacy]\nnoise_multiplier = 4.0\ndelta = 1e-3\naccountant = \"rdp\"\n";
+
 #[test]
 fn shares_keep_the_names_of_classes_that_an_agreement_asks_for() {
     let desk = Desk::new();
     files().iter().for_each(|(name, bytes)| drop(desk.write(name, bytes)));
     desk.prdo("data split cifar-10-batches-bin --nodes 2 --out shares").done();
     let info = desk.prdo("data info shares/node-0.npz --json").json();
-    assert_eq!(info["classes"].as_array().unwrap().len(), 10);
     let classes = info["classes"].as_array().unwrap();
-    assert!(classes.iter().any(|class| class["class"] == "airplane"), "{info}");
-    let mut members = String::new();
-    for (number, name) in ["east", "west"].iter().enumerate() {
-        let key = desk.prdo(&format!("node key {name}.key --json")).json()["public_key"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-        members += &format!(
-            "[[member]]\nname = \"{name}\"\nkey = \"{key}\"\naddresses = [\"127.0.0.1:{}\"]\nrecords = 50\n",
-            4000 + number
-        );
-    }
-    desk.write("members.toml", members);
+    assert!(classes.len() == 10 && classes.iter().any(|class| class["class"] == "airplane"), "{info}");
     desk.write(
         "run.toml",
-        "rounds = 2\n[graph]\nkind = \"complete\"\n[data]\nsource = \"file\"\npath = \"cifar-10-batches-bin\"\n[method]\n\
-         name = \"ed\"\nstep_size = 0.1\n[batch]\nsize = 5\n[clip]\ngradient = 1.0\n[privacy]\nnoise_multiplier = 4.0\ndelta = 1e-3\naccountant = \"rdp\"\n",
+        format!("rounds = 2\n[graph]\nkind = \"complete\"\n[data]\nsource = \"file\"\npath = \"cifar-10-batches-bin\"\n{TWO}"),
     );
     // With the classes' names from the folder, and with nothing but their number.
-    for (given, agreement) in [("", "a.agreement"), ("--image 3x32x32 --classes 10", "b.agreement")] {
-        desk.prdo(&format!("node init run.toml --members members.toml {given} --out {agreement}")).done();
-        for name in ["east", "west"] {
-            desk.prdo(&format!("node sign {agreement} --key {name}.key")).done();
-        }
-        let check = format!("node check {agreement} --key east.key --data shares/node-0.npz --offline");
+    for (given, file) in [("", "a.agreement"), ("--image 3x32x32 --classes 10", "b.agreement")] {
+        agreement(&desk, 50, given, file);
+        let check = format!("node check {file} --key east.key --data shares/node-0.npz --offline");
         let said = desk.prdo(&check).done().stdout;
         assert!(said.contains("matches: 50 records"), "{said}");
     }
+}
+
+#[test]
+fn members_read_files_without_a_header_and_hear_of_what_was_not_kept_and_of_slips() {
+    let desk = Desk::new();
+    let mut text = String::new();
+    for r in 0..60 {
+        text += &format!("{},{},{}\n", r % 7, if r % 2 == 0 { "female" } else { "male" }, r % 2);
+    }
+    desk.write("own.csv", &(text.repeat(2) + "3,femal,0\n"));
+    desk.write(
+        "run.toml",
+        format!(
+            "rounds = 2\n[graph]\nkind = \"complete\"\n[data]\nsource = \"file\"\npath = \"own.csv\"\n\
+             columns = [\"age\", \"sex\", \"label\"]\n[features]\nmap = \"table\"\nranges = [\"age: 0 to 9\"]\n\
+             categories = [\"sex\"]\n{TWO}"
+        ),
+    );
+    agreement(&desk, 200, "", "a.agreement");
+    let check = "node check a.agreement --key east.key --data own.csv --offline";
+    refused(&desk, check, &["own.csv"]);
+    let said = desk.prdo(&format!("{check} --columns age,sex,label")).done();
+    assert!(said.stdout.contains("matches: 121 records"), "{}", said.stdout);
+    assert!(said.stderr.contains("line 121, column \"sex\": is \"femal\""), "{}", said.stderr);
+    // Features of images that cannot be kept.
+    let digits = "rounds = 2\n[graph]\nkind = \"complete\"\n[data]\nsource = \"digits\"\n[features]\n\
+        map = \"scattering\"\nscales = 1\nangles = 2\ngrid = 2\n";
+    desk.write("run.toml", format!("{digits}{TWO}"));
+    desk.prdo("data split digits --nodes 2 --out shares").done();
+    agreement(&desk, 900, "", "b.agreement");
+    let kept = desk.kept_features();
+    std::fs::remove_dir_all(&kept).unwrap();
+    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::write(&kept, "a file where a folder should be").unwrap();
+    let said =
+        desk.prdo("node check b.agreement --key east.key --data shares/node-0.npz --offline").done().stderr;
+    assert!(said.contains("warning: features were not kept"), "{said}");
 }

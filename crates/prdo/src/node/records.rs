@@ -92,6 +92,8 @@ fn named(file: &str, error: &DataError) -> String {
 pub struct Reading<'a> {
     /// The column or array of labels.
     pub label: Option<&'a str>,
+    /// The names of all columns of a CSV file without a header; none for one with.
+    pub columns: &'a [String],
     /// Whether a folder of images is read for its test images.
     pub test: bool,
 }
@@ -113,6 +115,7 @@ pub fn read(
     let options = Options {
         format: Some(format),
         label: reading.label.map(str::to_string),
+        columns: (!reading.columns.is_empty()).then(|| reading.columns.to_vec()),
         // Sparse records have as many features as are agreed on; of other formats the width is compared below.
         width: (format == Format::LibSvm).then_some(facts.features as usize),
         categories: document.texts("features.categories").unwrap_or_default(),

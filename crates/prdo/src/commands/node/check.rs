@@ -26,7 +26,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let (identity, seat) = seat(own)?;
     let address = listen(own, &seat)?;
     let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
-    let reading = Reading { label: own.label.as_deref(), test: false };
+    let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
     let home = args.home.as_deref().filter(|home| home.exists());
     let request = Request { data: &own.data, reading, purse: &purse, home };
     let ready = Ready::new(seat, &request)?;

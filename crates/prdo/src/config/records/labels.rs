@@ -27,16 +27,19 @@ impl Labels {
     }
 }
 
+/// Whole numbers with more different values than this are hardly classes.
+const MOST_CLASSES: usize = 20;
+
 /// Refuses a column of labels that holds numbers rather than classes, and names the columns that could be meant.
 pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(), ConfigError> {
-    /// Whole numbers with more different values than this are hardly classes.
-    const MOST: usize = 20;
     let Loaded::Numbers(data) = loaded else { return Ok(()) };
-    let (Some(names), None, true) = (&data.feature_names, &data.class_names, data.labelled) else {
+    // Of files with named columns another one may be meant; names are classes.
+    if data.feature_names.is_none() || data.class_names.is_some() || !data.labelled {
         return Ok(());
-    };
+    }
     let kind = model_kind(document)?;
-    if !["logistic", "softmax"].contains(&kind.as_str()) && !is_network(&kind) {
+    let binary = kind == "logistic";
+    if !(binary || kind == "softmax" || is_network(&kind)) {
         return Ok(());
     }
     let labels = different(data.table.labels().iter().copied());
@@ -45,33 +48,45 @@ pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(),
     // 0, 1, … without gaps are classes, however many.
     let numbered = low == 0.0 && high + 1.0 == count as f64;
     let fractions = labels.iter().any(|label| label.fract() != 0.0);
-    let many = count > MOST && !numbered && !document.has("data.classes");
-    if !(many || count > 2 && (fractions || kind == "logistic")) {
+    let many = count > MOST_CLASSES && !numbered && !document.has("data.classes");
+    if !(many || count > 2 && (fractions || binary)) {
         return Ok(());
     }
-    let few = |(k, name): (usize, &String)| {
-        let found = different((0..data.table.len()).filter_map(|r| data.table.row(r).get(k).copied()));
-        (2..=MOST).contains(&found.len()).then(|| format!("{name:?} ({})", found.len()))
-    };
-    let few: Vec<String> = names.iter().enumerate().filter_map(few).take(MOST).collect();
     let label = document.text("data.label").unwrap_or_else(|| "label".into());
-    let looks = if count > MOST || fractions { ": it looks like a number, not like classes" } else { "" };
-    let message =
-        format!("data: the label column {label:?} has {count} different values, from {low} to {high}{looks}");
-    let mut help = match few.is_empty() {
-        true => "name the column of classes under [data]: label = \"its name\"".to_string(),
-        false => format!(
-            "name the column of classes under [data]: label = \"its name\"; columns with few different values: {}",
-            few.join(", ")
-        ),
+    let values = match count > MOST_CLASSES {
+        true => format!("from {low} to {high}"),
+        false => format!("({})", labels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
     };
-    help += match (kind.as_str(), fractions) {
-        ("logistic", _) => "; \"logistic\" tells two classes apart, \"softmax\" any number",
-        (_, false) => "; if these numbers are classes, write classes under [data]: one more than the largest",
-        (_, true) => "",
+    let looks = match () {
+        () if count > MOST_CLASSES || fractions => ": it looks like a number, not like classes",
+        () => ": model.kind = \"logistic\" needs two",
+    };
+    let message = format!("data: the label column {label:?} has {count} different values {values}{looks}");
+    let mut help = columns_of_classes(data);
+    help += match (binary, fractions) {
+        (true, _) => "; \"softmax\" takes any number of classes",
+        (false, false) => {
+            "; if these numbers are classes, write classes under [data]: one more than the largest"
+        }
+        (false, true) => "",
     };
     let field = if document.has("data.label") { "data.label" } else { "data.path" };
     Err(document.error(field, message).help(help))
+}
+
+/// Which columns have few different values, as a label has.
+fn columns_of_classes(data: &Dataset) -> String {
+    let few = |(k, name): (usize, &String)| {
+        let found = different((0..data.table.len()).filter_map(|r| data.table.row(r).get(k).copied()));
+        (2..=MOST_CLASSES).contains(&found.len()).then(|| format!("{name:?} ({})", found.len()))
+    };
+    let names = data.feature_names.iter().flatten().enumerate();
+    let few: Vec<String> = names.filter_map(few).take(MOST_CLASSES).collect();
+    let found = match few.is_empty() {
+        true => String::new(),
+        false => format!("; columns with few different values: {}", few.join(", ")),
+    };
+    format!("name the column of classes under [data]: label = \"its name\"{found}")
 }
 
 /// The different values, in order.
