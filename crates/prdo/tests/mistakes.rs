@@ -35,7 +35,13 @@ fn desk(more: &str) -> Desk {
 #[test]
 fn a_mistyped_organisation_is_named_with_everybodys_records() {
     let desk = desk("nort,44,120,male,yes\nnort,45,120,male,yes\nnort,46,120,male,no\n");
-    let words = ["batch.size = 20", "smallest first: \"nort\" ", "Is \"nort\" a slip for \"north\"?", "^^"];
+    let words = [
+        "batch.size = 20",
+        "least under [partition]",
+        "smallest first: \"nort\" ",
+        "Is \"nort\" a slip for \"north\"?",
+        "^^",
+    ];
     refused(&desk, "run run.toml --out out", &words);
     // Where the batch fits, it is a warning; nobody is warned of hospitals of one size.
     let said = desk.prdo("run run.toml --out out --set batch.size=1").done().stderr;

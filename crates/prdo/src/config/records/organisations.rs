@@ -95,7 +95,14 @@ impl Organisations {
     pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
         let about_batch = error.subject.as_ref().is_some_and(|subject| subject.field.starts_with("batch."));
         let differ = self.all.first().map(|(_, count)| count) != self.all.last().map(|(_, count)| count);
-        if about_batch && differ && error.help.is_none() { self.explain(error) } else { error }
+        if !about_batch || !differ || error.help.is_some() {
+            return error;
+        }
+        // Only who is named in a column can be left out.
+        let named = self.all.iter().any(|(name, _)| name.starts_with('"'));
+        let least =
+            "a smaller batch fits, and least under [partition] leaves out who has fewer records than it says";
+        self.explain(if named { error.help(least) } else { error })
     }
 }
 
