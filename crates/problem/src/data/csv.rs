@@ -14,7 +14,8 @@ use std::rc::Rc;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
-use super::columns::{CategoryColumn, Cell, LabelColumn, NodeColumn, Roles, find};
+use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find};
+use super::slips::CategoryColumn;
 use super::{ClassNames, DataError, Dataset, Options, Place, Table};
 use crate::features::category_code;
 
