@@ -21,8 +21,10 @@ use std::path::PathBuf;
 /// Private decentralized learning: organisations train one model together with no server.
 #[derive(Debug, Parser)]
 #[command(name = "prdo", version, long_version = crate::version::long(), arg_required_else_help = true)]
-#[command(after_help = "Start with `prdo demo`, then `prdo new` for your own table, or `prdo example` for run files to change.\n\
-    Exit codes: 0 done, 1 the work failed, 2 the input was wrong (nothing was trained or released).")]
+#[command(
+    after_help = "Start with `prdo demo`, then `prdo new` for your own table, or `prdo example` for run files to change.\n\
+    Exit codes: 0 done, 1 the work failed, 2 the input was wrong (nothing was trained or released)."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -91,6 +91,8 @@ pub struct Predictor {
     map: Option<Map>,
     categories: Vec<String>,
     label: Option<String>,
+    /// The columns of the run's own file, if that has no header.
+    columns: Option<Vec<String>>,
     parameters: Vec<f64>,
     threshold: Threshold,
     training: Option<Training>,
@@ -259,8 +261,9 @@ impl Predictor {
             map.same_as(known.as_deref()).map_err(|e| broken(e.to_string()))?;
         }
         let categories = document.texts("features.categories").unwrap_or_default();
+        let columns = document.texts("data.columns");
         let (threshold, training) = (Threshold::default(), None);
-        Ok(Self { facts, model, map, categories, label, parameters, threshold, training })
+        Ok(Self { facts, model, map, categories, label, columns, parameters, threshold, training })
     }
 
     /// The classes' names.
@@ -293,8 +296,13 @@ impl Predictor {
     fn predict_file(&self, path: &Path, label: Option<&str>) -> Result<Predictions, PredictError> {
         let format = Format::of(path)?;
         let columns = matches!(format, Format::Csv | Format::Parquet);
+        // New records may come with a header, whatever the run's own had.
+        let names = self.facts.feature_names.as_deref().unwrap_or_default();
+        let bare =
+            self.columns.clone().filter(|_| format == Format::Csv && !data::csv::has_header(path, names));
         let options = Options {
             format: Some(format),
+            columns: bare,
             label: label.map(String::from).or(self.label.clone()).filter(|_| columns || label.is_some()),
             features: self.facts.feature_names.clone().filter(|_| columns),
             width: (format == Format::LibSvm).then_some(self.facts.features as usize),
@@ -309,8 +317,9 @@ impl Predictor {
             self.check_width(&file, loaded.width())?;
             let refuse = |e: Refused| PredictError::Features { file: file.clone(), problem: e.to_string() };
             let cut_off = map.cut_off(&loaded);
-            let mapped = map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(refuse)?;
-            let warnings = far_outside(&cut_off, mapped.table.len());
+            let mut warnings = Vec::new();
+            let mapped = map.apply(loaded, &|_, _| (), &mut warnings).map_err(refuse)?;
+            warnings.extend(far_outside(&cut_off, mapped.table.len()));
             return Ok(Predictions { warnings, ..self.answer(&mapped, |table| self.linear(table)) });
         }
         match (loaded, &self.model.form) {

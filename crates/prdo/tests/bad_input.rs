@@ -231,7 +231,7 @@ fn bad_data_files_name_file_and_place() {
         (b"label\n1\n0\n", &["data.csv", "feature"]),
         (b"label,a,a\n1,2,3\n", &["data.csv", "a"]),
         (b"label,a\n1,\xff\n", &["data.csv"]),
-        (b"label,a\n1,1\n2,2\n3,3\n1,1\n2,2\n3,3\n1,1\n", &["2"]),
+        (b"label,a\n1,1\n2,2\n3,3\n1,1\n2,2\n3,3\n1,1\n", &["3 different values (1, 2, 3)", "needs two"]),
         (b"label,a\n1,1\n0,2\n", &["4", "nodes"]),
         (b"node,label,a\n0,1,1\n0,0,2\n1,1,3\n3,0,4\n1,1,1\n0,1,1\n3,1,1\n", &["node 2"]),
         (b"node,label,a\n-1,1,1\n0,0,2\n1,1,3\n", &["node"]),

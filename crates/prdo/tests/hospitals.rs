@@ -297,7 +297,10 @@ fn errors_point_at_the_key_they_are_about() {
     let table = "[features]\nmap = \"table\"\nranges = [\"age: -1 to 1\", \"pressure: 1 to 1\"]\n[method]";
     desk.write("run.toml", RUN.replace("[method]", table));
     refused(&desk, "run run.toml --out out", &["pressure", "run.toml:11:27"]);
-    refused(&desk, "tune run.toml --generated --out t", &["[features]", "--stand-in", "run.toml:10:7"]);
+    let drawn = "tune run.toml --generated --nodes 3 --records 80 --out t";
+    refused(&desk, drawn, &["pressure", "run.toml:11:27"]);
+    let aside = "tune run.toml --unprotected-validation --out t";
+    refused(&desk, aside, &["[features]", "--stand-in", "run.toml:10:7"]);
     // The file that is wrong, not the other one.
     desk.write("test.csv", "age,pressure,outcome\n0.9,x,yes\n");
     desk.write("run.toml", RUN.replace("label =", "test_path = \"test.csv\"\nlabel ="));

@@ -100,3 +100,107 @@ fn protected_records_are_not_touched_unless_it_is_asked_for_and_charged() {
     refused(&desk, "tune quadratic.toml --generated", &["--generated is for records with classes"]);
     refused(&desk, "tune mine.toml --public-data --set privacy.noise_multiplier=1.0", &["privacy"]);
 }
+
+/// A table of three hospitals, in which age, pressure and ward tell the outcome for about nine of ten patients.
+fn patients() -> String {
+    let mut text = String::from("hospital,age,pressure,ward,outcome\n");
+    for k in 0_u32..1500 {
+        let draw = |salt: u32, most: u32| (k.wrapping_mul(2_654_435_761) ^ salt).rotate_left(13) % most;
+        let (age, pressure, ward) =
+            (20 + draw(1, 70), 90 + draw(77, 90), ["surgery", "heart", "eyes"][draw(5, 3) as usize]);
+        let risk =
+            f64::from(age) / 35.0 + f64::from(pressure) / 45.0 + if ward == "heart" { 0.7 } else { 0.0 };
+        let ill = (risk > 5.0) != (draw(999, 10) == 0);
+        let hospital = ["Lakeside", "North", "St Mary"][k as usize % 3];
+        text += &format!("{hospital},{age},{pressure},{ward},{}\n", if ill { "ill" } else { "well" });
+    }
+    text
+}
+
+const TABLE: &str = "rounds = 60\n[graph]\nkind = \"complete\"\n[data]\nsource = \"file\"\npath = \"patients.csv\"\n\
+    label = \"outcome\"\nnode = \"hospital\"\n[features]\nmap = \"table\"\n\
+    ranges = [\"age: 0 to 120\", \"pressure: 40 to 250\"]\ncategories = [\"ward\"]\nbuckets = 16\n\
+    [model]\nkind = \"logistic\"\n[method]\nname = \"ed\"\nstep_size = 40.0\n[batch]\nsize = 10\n[clip]\ngradient = 1.0\n\
+    [privacy]\nepsilon = 0.5\ndelta = 1e-4\n";
+
+#[test]
+fn a_table_is_drawn_from_its_ranges_and_categories_and_no_file_is_opened() {
+    let desk = Desk::new();
+    desk.write("table.toml", TABLE);
+    refused(
+        &desk,
+        "tune table.toml --generated",
+        &["--nodes N", "--records N", "does not open the data file"],
+    );
+    refused(&desk, "tune table.toml --generated --nodes 3", &["--records N"]);
+    refused(
+        &desk,
+        "tune table.toml --generated --nodes 3 --records 500 --set graph.nodes=4",
+        &["--nodes 3", "4 nodes"],
+    );
+    refused(&desk, "tune table.toml --public-data --records 500", &["--generated"]);
+    refused(
+        &desk,
+        "tune table.toml --generated --nodes 3 --records 500 --set batch.size=501",
+        &["batch.size = 501"],
+    );
+    // There is no patients.csv yet.
+    let tune = "tune table.toml --generated --nodes 3 --records 500 --methods ed,edm --trials 16 --seeds 1";
+    let answer = desk.prdo(&format!("{tune} --out tuned --json")).json();
+    let on = answer["tuned_on"].as_str().unwrap();
+    assert!(on.contains("3 nodes with") && on.contains("3 columns, 2 classes"), "{on}");
+    let score = answer["best"][0]["score"].as_f64().unwrap();
+    assert!((0.7..0.95).contains(&score), "{score}");
+    let tuned = desk.read("tuned/tuned.toml");
+    assert!(tuned.contains("patients.csv") && !tuned.contains("nodes ="), "{tuned}");
+    // What was found is good for records that nobody had looked at.
+    desk.write("patients.csv", patients());
+    let run = |file: &str, out: &str| -> (f64, f64) {
+        let summary = desk.prdo(&format!("run {file} --out {out} --json")).json();
+        (summary["test_accuracy"].as_f64().unwrap(), summary["most_common_class"].as_f64().unwrap())
+    };
+    let (before, _) = run("table.toml", "before");
+    let (after, common) = run("tuned/tuned.toml", "after");
+    assert!(after > common + 0.1 && after > before + 0.03, "{before} {after} {common}");
+    let said = desk.prdo(&format!("{tune} --out again")).done();
+    assert!(said.stdout.contains("drawn from [features] alone"), "{}", said.stdout);
+    assert!(said.stderr.contains("32 trials on a table drawn from"), "{}", said.stderr);
+}
+
+/// A folder of images and labels as MNIST's.
+fn pictures(desk: &Desk, folder: &str, side: u8) {
+    let bytes = |count: u8| {
+        (0..usize::from(count) * usize::from(side) * usize::from(side)).map(|i| (i * 37 % 251) as u8)
+    };
+    for (part, count) in [("train", 60_u8), ("t10k", 9)] {
+        let images: Vec<u8> = [0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, side, 0, 0, 0, side]
+            .into_iter()
+            .chain(bytes(count))
+            .collect();
+        let labels: Vec<u8> =
+            [0, 0, 8, 1, 0, 0, 0, count].into_iter().chain((0..count).map(|i| i % 3)).collect();
+        desk.write(&format!("{folder}/{part}-images-idx3-ubyte"), images);
+        desk.write(&format!("{folder}/{part}-labels-idx1-ubyte"), labels);
+    }
+}
+
+#[test]
+fn images_are_tuned_on_other_images() {
+    let desk = Desk::new();
+    pictures(&desk, "mine", 8);
+    pictures(&desk, "data/fashion-mnist", 12);
+    desk.write(
+        "images.toml",
+        "rounds = 5\n[graph]\nnodes = 3\n[data]\nsource = \"file\"\npath = \"mine\"\n[features]\nmap = \"scattering\"\n\
+         scales = 1\nangles = 4\ngrid = 2\n[method]\nname = \"ed\"\nstep_size = 1.0\n[batch]\nsize = 5\n[clip]\ngradient = 1.0\n\
+         [privacy]\nepsilon = 8.0\ndelta = 1e-3\n",
+    );
+    refused(
+        &desk,
+        "tune images.toml --generated",
+        &["this map reads images", "--stand-in data/fashion-mnist", "images.toml:8"],
+    );
+    let quick = "--methods ed --trials 2 --seeds 1 --out tuned --json";
+    let answer = desk.prdo(&format!("tune images.toml --stand-in data/fashion-mnist {quick}")).json();
+    assert_eq!(answer["tuned_on"], "the stand-in data/fashion-mnist");
+}

@@ -440,6 +440,28 @@ fn npz_writes_what_it_reads() {
 }
 
 #[test]
+fn npz_keeps_the_names_of_classes_and_features() {
+    let names = |list: &[&str]| Some(list.iter().map(|name| (*name).to_owned()).collect());
+    let table = Table::new(2, vec![1.0, 2.0, 3.0, 4.0], vec![0.0, 2.0]).unwrap();
+    let data = Dataset {
+        class_names: names(&["ill", "", "wohlauf, größtenteils"]),
+        feature_names: names(&["age", "pressure"]),
+        ..Dataset::from(table)
+    };
+    let read = |data: &Dataset| {
+        let mut bytes = Cursor::new(Vec::new());
+        npz::write(&mut bytes, data).unwrap();
+        npz::parse("f.npz", Cursor::new(bytes.into_inner()), &Options::default())
+    };
+    assert_eq!(read(&data).unwrap(), Loaded::Numbers(data.clone()));
+    // Names that do not fit what they name.
+    let few = Dataset { class_names: names(&["ill", "well"]), ..data.clone() };
+    refuses(read(&few).map(|_| panic!("read")), &["f.npz", "record 1", "\"y\"", "class_names"]);
+    let many = Dataset { feature_names: names(&["a", "b", "c"]), ..data };
+    refuses(read(&many).map(|_| panic!("read")), &["feature_names", "[3]", "[2], as many as x has columns"]);
+}
+
+#[test]
 fn npz_refuses_wrong_arrays() {
     let x = || Npz::new().array("x", &[2, 2], &[1.0f64, 2.0, 3.0, 4.0]);
     let xy = |shape: &[u64], y: &[f64]| npz_of(x().array("y", shape, y).bytes());

@@ -61,6 +61,9 @@ pub struct OwnArgs {
     /// The column or array of labels, if it is not `label` or `y`.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
+    /// The names of all columns of a CSV file that has no header, with commas between.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// What these records have been charged for, in all runs; default: next to the data, with .ledger after its name.
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,

@@ -15,6 +15,8 @@ pub struct TuneArgs {
     pub file: PathBuf,
     #[command(flatten)]
     pub on: On,
+    #[command(flatten)]
+    pub size: Size,
     /// Which methods, separated by commas; default: all five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
@@ -44,7 +46,8 @@ pub struct On {
     /// Public records of the same form, in place of the run file's.
     #[arg(long, value_name = "FILE")]
     pub stand_in: Option<PathBuf>,
-    /// Records drawn at random, with the features, classes and numbers of the run file's.
+    /// Records drawn at random, with the features, classes and numbers of the run file's. With map = "table" under
+    /// [features] they are drawn from its ranges and categories, and the data file is not opened.
     #[arg(long)]
     pub generated: bool,
     /// Only the records that data.validation sets aside, which need no protection.
@@ -56,7 +59,19 @@ pub struct On {
     pub charge: Option<PathBuf>,
 }
 
+/// How large the records are that are drawn from a `[features]` section.
+#[derive(Debug, Args)]
+pub struct Size {
+    /// With --generated and [features]: how many organisations there are; default: graph.nodes.
+    #[arg(long, value_name = "N", requires = "generated", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub nodes: Option<u32>,
+    /// With --generated and [features]: how many records the smallest organisation has.
+    #[arg(long, value_name = "N", requires = "generated", value_parser = clap::value_parser!(u32).range(2..=1 << 28))]
+    pub records: Option<u32>,
+}
+
 /// Examples under `--help`.
 pub const EXAMPLES: &str = "Example: prdo tune mine.toml --generated --out tuned && prdo run tuned/tuned.toml\n\
+    With text columns (map = \"table\"): prdo tune mine.toml --generated --nodes 3 --records 800 --out tuned\n\
     Tuning on protected records is a release of its own, for every setting that is tried. So it is done on\n\
     generated or bundled data, on records that you declare public, on a stand-in, or is charged to a statement.";

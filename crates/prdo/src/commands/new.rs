@@ -169,6 +169,7 @@ impl Start {
         }
         lines.push(format!("columns to learn from: {}", self.columns.used().join(", ")));
         lines.extend(self.columns.left_out().iter().map(|(name, why)| format!("left out: {name} ({why})")));
+        lines.extend(self.columns.questions());
         lines.push("the ranges in it were read from your records: before you train with others, write limits that everybody knows".into());
         lines.push(format!("next: prdo run {}", out.display()));
         lines

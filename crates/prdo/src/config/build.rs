@@ -6,10 +6,10 @@ use super::layers::is_network;
 use super::model::{
     BoxedModel, Form, OWN, OwnModel, located, model_kind, network_of, plan_model, without_own,
 };
-use super::network::{Wiring, wiring};
+use super::network::Wiring;
 use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
-use super::records::{Holdings, Kept, holdings, kept_holdings, mapped_holdings, nodes_of_file, public_facts};
+use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
 use super::resolved::{Known, Settled, settings};
 use crate::run::{Prepared, Run};
 use prdo_accounting::History;
@@ -165,19 +165,19 @@ pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<
     if kind == OWN {
         return Err(without_own(document));
     }
-    let wiring = wiring(document, nodes_of_file(document)?)?;
+    let (wiring, source) = wired(document)?;
     let nodes = wiring.graph.nodes();
     if is_network(&kind) {
-        return match kept_holdings(document, nodes)? {
+        return match kept_holdings(document, source, nodes)? {
             Kept::Numbers(holdings) => with_network(document, &kind, wiring, holdings, false),
             Kept::Images(holdings) => with_network(document, &kind, wiring, holdings, true),
             Kept::Features(holdings) => with_network(document, &kind, wiring, holdings, false),
         };
     }
     if document.has_section("features") {
-        return with_features(document, &kind, wiring, extracting);
+        return with_features(document, &kind, (wiring, source), extracting);
     }
-    let holdings = holdings(document, nodes, kind == "logistic")?;
+    let holdings = holdings(document, source, nodes, kind == "logistic")?;
     let model = plan_model(document, &kind, &holdings.facts, false)?;
     let models = [model.numbers(), model.numbers()];
     finish(document, &kind, wiring, holdings, models, (model.start, None))
@@ -195,9 +195,9 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
             format!("model.kind = {kind:?} is not allowed with a model of one's own: it must be \"own\"");
         return Err(document.error("model.kind", message));
     }
-    let wiring = wiring(document, nodes_of_file(document)?)?;
+    let (wiring, source) = wired(document)?;
     let refuse = |why: String| document.error("model.kind", format!("model: {why}"));
-    match kept_holdings(document, wiring.graph.nodes())? {
+    match kept_holdings(document, source, wiring.graph.nodes())? {
         Kept::Numbers(holdings) => {
             let model = || own.numbers(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
@@ -219,14 +219,14 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
 fn with_features(
     document: &Document,
     kind: &str,
-    wiring: Wiring,
+    (wiring, source): (Wiring, Source),
     extracting: Extracting<'_>,
 ) -> Result<Built, ConfigError> {
-    let (facts, _) = public_facts(document, kind)?;
+    let (facts, _) = source.facts(document, kind)?;
     let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
     let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
     map.check(document)?;
-    let holdings = mapped_holdings(document, wiring.graph.nodes(), &map, extracting)?;
+    let holdings = mapped_holdings(document, source, wiring.graph.nodes(), &map, extracting)?;
     let model = plan_model(document, kind, &holdings.facts, false)?;
     let again = || model.mapped().ok_or_else(|| document.missing("features.map"));
     let start = (model.start.clone(), None);
@@ -269,8 +269,7 @@ fn finish<F: Feature>(
     (start, constants): (Start, Option<&Constants>),
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
-    let least = holdings.nodes.iter().map(Table::len).min().unwrap_or(0);
-    let recipe = recipe(document, least)?;
+    let recipe = recipe(document, holdings.least()).map_err(|e| holdings.explain_batch(e))?;
     let known = Known {
         model: kind,
         method: recipe.method,

@@ -72,8 +72,14 @@ impl Document {
             return Err(ConfigError::anywhere(format!("--set {assignment}: it must be key=value")));
         };
         let (key, value) = (key.trim(), value.trim());
-        let is_toml = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
-        let value = if is_toml { value.to_string() } else { toml::Value::from(value).to_string() };
+        let is_toml = |value: &str| toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
+        let numbers =
+            schema::find(key).is_some_and(|key| matches!(key.kind, Kind::Float(..) | Kind::Floats(..)));
+        let value = match value {
+            value if is_toml(value) => value.to_string(),
+            value if numbers && is_toml(&whole_numbers(value)) => whole_numbers(value),
+            value => toml::Value::from(value).to_string(),
+        };
         self.add("--set", &format!("{key} = {value}"))
     }
 
@@ -296,6 +302,18 @@ impl Document {
     }
 }
 
+/// Numbers with a digit on both sides of the point, as TOML wants them: `.5` and `5.` are often typed.
+fn whole_numbers(text: &str) -> String {
+    let one = |part: &str| match part.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => format!("{number:?}"),
+        _ => part.to_string(),
+    };
+    match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        Some(list) => format!("[{}]", list.split(',').map(one).collect::<Vec<_>>().join(", ")),
+        None => one(text),
+    }
+}
+
 /// The error for a key that there is not.
 fn unknown(path: &str, error: impl FnOnce(String) -> ConfigError) -> ConfigError {
     let suggestion = schema::nearest(path).map(|near| format!("did you mean {near:?}?"));
@@ -433,6 +451,14 @@ mod tests {
         document.set("method.name=ed").unwrap();
         document.set("seed = 7").unwrap();
         assert_eq!((document.integer("seed"), document.text("method.name")), (Some(7), Some("ed".into())));
+        for (typed, meant) in [(".5", 0.5), ("5.", 5.0), ("+.5", 0.5), ("2.e-1", 0.2)] {
+            document.set(&format!("method.step_size={typed}")).unwrap();
+            assert_eq!(document.float("method.step_size"), Some(meant), "{typed}");
+        }
+        document.set("data.mean=[.5, 1]").unwrap();
+        assert_eq!(document.floats("data.mean"), Some(vec![0.5, 1.0]));
+        document.set("name=.5").unwrap();
+        assert_eq!(document.text("name"), Some(".5".into()));
         for bad in ["seed", "seed=-1", "sed=1", "method.gamma=high", "=", "a b=1"] {
             assert!(document.set(bad).is_err(), "{bad}");
         }

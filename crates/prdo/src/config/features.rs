@@ -122,6 +122,9 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
         let error = document.item_error(path, k, message);
         return Err(match nearest_name(&names, unknown) {
             Some(near) => error.help(format!("did you mean {near:?}?")),
+            None if path == "features.categories" => {
+                error.help("categories lists columns by their names; any text may stand in them")
+            }
             None => error,
         });
     }
@@ -136,6 +139,29 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
         fourier: document.integer("features.fourier").unwrap_or(0) as usize,
         bandwidth: document.float("features.bandwidth").unwrap_or(1.0),
     })
+}
+
+/// The columns that a run file's `[features]` section speaks of, without a look at the records: as `data.features` lists
+/// them, or else ranges before categories.
+///
+/// # Errors
+/// A range that is none, a column without one, or none at all, at their place in the run file.
+pub fn declared_columns(document: &Document) -> Result<Vec<Column>, ConfigError> {
+    let list = |path| document.texts(path).unwrap_or_default();
+    let names = document.texts("data.features").unwrap_or_else(|| {
+        let ranged = list("features.ranges").into_iter().filter_map(|text| Some(parsed(&text)?.0));
+        let mut names: Vec<String> = Vec::new();
+        for name in ranged.chain(list("features.categories")) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    });
+    let facts = Facts { features: names.len() as u64, feature_names: Some(names), ..Facts::default() };
+    let settings = table_settings(document, &facts)?;
+    settings.dimension().map_err(|e| located(document, &e))?;
+    Ok(settings.columns)
 }
 
 /// `column: low to high`.
@@ -333,5 +359,6 @@ fn with_table<F: prdo_problem::data::Feature>(
         feature_names: data.feature_names,
         image: data.image,
         labelled: data.labelled,
+        doubts: data.doubts,
     }
 }

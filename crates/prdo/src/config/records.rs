@@ -1,26 +1,27 @@
 //! The run file's `[data]` and `[partition]` sections as each node's records.
 //!
-//! `files` reads them, or `generated` draws them; `labels` says what their labels mean, `dealing` who holds which; `errors`
-//! puts what goes wrong at its key.
+//! `files` reads them, or `generated` draws them; `labels` says what their labels mean, `dealing` who holds which;
+//! `organisations` says how many they are, `errors` puts what goes wrong at its key.
 
 mod dealing;
 mod errors;
 mod files;
 mod generated;
 mod labels;
-
-pub use files::nodes_of_file;
+mod organisations;
 
 use super::document::Document;
 use super::features::{Extracting, Map, Refused};
 use super::layers::is_network;
 use super::model::model_kind;
+use super::network::{Wiring, wiring};
 use super::place::ConfigError;
-use dealing::{Dealt, large_nodes, partition, split};
+use dealing::{Dealt, large_nodes, least_records, nobody_takes_part, partition, split, taking_part};
 use errors::data_error;
 use files::{Part, brings_test, read, read_file, read_test, refused};
 use generated::{from_law, law_facts};
 use labels::{Labels, given_classes, labelled_test, rare_class, relabel};
+use organisations::Organisations;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{self, DataError, Dataset, Feature, ImageShape, Loaded, Table};
 use std::collections::BTreeSet;
@@ -44,6 +45,19 @@ pub struct Holdings<F: Feature = f64> {
     pub title: String,
 }
 
+impl<F: Feature> Holdings<F> {
+    /// Records of the smallest node.
+    pub fn least(&self) -> usize {
+        self.nodes.iter().map(Table::len).min().unwrap_or(0)
+    }
+
+    /// An error about a batch, with everybody's records where they differ.
+    pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
+        let sizes = self.nodes.iter().map(Table::len);
+        Organisations::of_sizes(self.node_names.as_deref(), sizes).explain_batch(error)
+    }
+}
+
 /// Records that a program gives, instead of a file.
 #[derive(Clone, Debug)]
 pub struct Given {
@@ -65,16 +79,50 @@ pub enum Kept {
     Features(Holdings<f32>),
 }
 
+impl Kept {
+    /// What is public about the records.
+    pub fn facts(&self) -> &Facts {
+        match self {
+            Kept::Numbers(holdings) => &holdings.facts,
+            Kept::Images(holdings) => &holdings.facts,
+            Kept::Features(holdings) => &holdings.facts,
+        }
+    }
+
+    /// Records of the smallest node.
+    pub fn least(&self) -> usize {
+        match self {
+            Kept::Numbers(holdings) => holdings.least(),
+            Kept::Images(holdings) => holdings.least(),
+            Kept::Features(holdings) => holdings.least(),
+        }
+    }
+
+    /// As [`Holdings::explain_batch`].
+    pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
+        match self {
+            Kept::Numbers(holdings) => holdings.explain_batch(error),
+            Kept::Images(holdings) => holdings.explain_batch(error),
+            Kept::Features(holdings) => holdings.explain_batch(error),
+        }
+    }
+}
+
 /// What is made of what a file holds: numbers of anything, images of images, or features. The text is the file's name.
 type Convert<'a, F> = &'a dyn Fn(Loaded, &str) -> Result<Dataset<F>, Refused>;
 
-/// Generates or reads the data for `nodes` nodes as numbers, which is what linear models read; `binary` labels
+/// Generates or deals out the data for `nodes` nodes as numbers, which is what linear models read; `binary` labels
 /// are ±1, others 0, 1, …
 ///
 /// # Errors
-/// Data that cannot be read, generated or divided, at its place in the run file.
-pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdings, ConfigError> {
-    match source(document)? {
+/// Data that cannot be generated or divided, at its place in the run file.
+pub fn holdings(
+    document: &Document,
+    source: Source,
+    nodes: usize,
+    binary: bool,
+) -> Result<Holdings, ConfigError> {
+    match source {
         Source::Data(data) => from_loaded(document, data, nodes, binary, &numbers),
         Source::Law(law) => from_law(document, &law, nodes),
     }
@@ -84,8 +132,8 @@ pub fn holdings(document: &Document, nodes: usize, binary: bool) -> Result<Holdi
 ///
 /// # Errors
 /// As [`holdings`].
-pub fn kept_holdings(document: &Document, nodes: usize) -> Result<Kept, ConfigError> {
-    match source(document)? {
+pub fn kept_holdings(document: &Document, source: Source, nodes: usize) -> Result<Kept, ConfigError> {
+    match source {
         Source::Data(data @ Loaded::Images(_)) => {
             from_loaded(document, data, nodes, false, &|data, file| Ok(data.into_images(file)?))
                 .map(Kept::Images)
@@ -99,17 +147,18 @@ fn numbers(data: Loaded, file: &str) -> Result<Dataset, Refused> {
     Ok(data.into_numbers(file)?)
 }
 
-/// Reads the data for `nodes` nodes and puts it through a map. The facts are those of what was read.
+/// Deals the data out to `nodes` nodes and puts it through a map. The facts are those of what was read.
 ///
 /// # Errors
 /// As [`holdings`], and records that the map cannot read.
 pub fn mapped_holdings(
     document: &Document,
+    source: Source,
     nodes: usize,
     map: &Map,
     extracting: Extracting<'_>,
 ) -> Result<Holdings<f32>, ConfigError> {
-    let Source::Data(data) = source(document)? else {
+    let Source::Data(data) = source else {
         let message = "generated records need no features: leave [features] out";
         return Err(document.error("features.map", message));
     };
@@ -121,20 +170,75 @@ pub fn mapped_holdings(
     Ok(holdings)
 }
 
-/// Where records come from: a file (or what is bundled), or a law they are drawn from.
-enum Source {
+/// Where records come from.
+pub enum Source {
+    /// A file, what is bundled, or what a program gives: read.
     Data(Loaded),
+    /// A law they are drawn from.
     Law(String),
 }
 
-fn source(document: &Document) -> Result<Source, ConfigError> {
-    let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
-    Ok(match source.as_str() {
-        "file" => Source::Data(read_file(document)?),
-        "digits" => Source::Data(Loaded::Numbers(data::digits())),
-        "memory" => Source::Data(given(document)?.records.clone()),
-        _ => Source::Law(source),
-    })
+impl Source {
+    /// Reads what the run file names.
+    ///
+    /// # Errors
+    /// A file that cannot be read, at its place in the run file.
+    pub fn read(document: &Document) -> Result<Self, ConfigError> {
+        let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
+        Ok(match source.as_str() {
+            "file" => Source::Data(read_file(document)?),
+            "digits" => Source::Data(Loaded::Numbers(data::digits())),
+            "memory" => Source::Data(given(document)?.records.clone()),
+            _ => Source::Law(source),
+        })
+    }
+
+    /// How many nodes the data itself fixes: those of a file's node column.
+    ///
+    /// # Errors
+    /// Nobody who has enough records.
+    pub fn nodes(&self, document: &Document) -> Result<Option<usize>, ConfigError> {
+        let node = match self {
+            Source::Data(Loaded::Numbers(data)) => data.node.as_deref(),
+            Source::Data(Loaded::Images(data)) => data.node.as_deref(),
+            Source::Law(_) => None,
+        };
+        let least = least_records(document)?.unwrap_or(0);
+        match node.and_then(|node| taking_part(node, least)) {
+            Some(0) => Err(nobody_takes_part(document, least)),
+            count => Ok(count),
+        }
+    }
+
+    /// What is public about records of this kind of model, and whether they are images as bytes: nothing but their shape
+    /// and their names.
+    ///
+    /// # Errors
+    /// Labels that this kind of model cannot learn from.
+    pub fn facts(&self, document: &Document, kind: &str) -> Result<(Facts, bool), ConfigError> {
+        let binary = kind == "logistic";
+        match self {
+            Source::Law(law) => Ok((law_facts(document, law), false)),
+            Source::Data(Loaded::Numbers(data)) => Ok((loaded_facts(document, data, binary)?, false)),
+            Source::Data(Loaded::Images(data)) => {
+                Ok((loaded_facts(document, data, binary)?, is_network(kind)))
+            }
+        }
+    }
+}
+
+/// The network, and the records, which may say how many nodes it has. They are read once.
+///
+/// # Errors
+/// A network that cannot be built, or a file that cannot be read.
+pub fn wired(document: &Document) -> Result<(Wiring, Source), ConfigError> {
+    if document.has("graph.nodes") {
+        // What is wrong with the network is said before a large file is read.
+        let wiring = wiring(document, None)?;
+        return Ok((wiring, Source::read(document)?));
+    }
+    let source = Source::read(document)?;
+    Ok((wiring(document, source.nodes(document)?)?, source))
 }
 
 /// The records of a program, which a run file alone does not have.
@@ -173,6 +277,7 @@ fn from_loaded<F: Feature>(
     let dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
     let mut warnings = Vec::new();
     let mut dataset = large_nodes(document, dataset, &mut warnings)?;
+    warnings.append(&mut dataset.doubts);
     let classes = given_classes(document, &dataset, binary)?;
     let records = dataset.table.len();
     let relabel = |table: Table<F>| relabel(table, labels, classes);
@@ -186,6 +291,9 @@ fn from_loaded<F: Feature>(
 
     // Before records are set aside, which may be all that a node has.
     let holders: BTreeSet<u32> = dataset.node.iter().flatten().copied().collect();
+    let by_column = document.text("partition.kind").is_none_or(|kind| kind == "column");
+    let organisations = by_column.then(|| Organisations::of(&dataset));
+    warnings.extend(organisations.as_ref().and_then(Organisations::warning));
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
         let test = read_test(document, &path, &facts, convert)?;
@@ -204,7 +312,11 @@ fn from_loaded<F: Feature>(
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
-    let Dealt { partition, how, names: node_names } = partition(document, &dataset, nodes, &holders)?;
+    let dealt = partition(document, &dataset, nodes, &holders);
+    let Dealt { partition, how, names: node_names } = match &organisations {
+        Some(organisations) => dealt.map_err(|e| organisations.explain(e))?,
+        None => dealt?,
+    };
     if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
@@ -230,28 +342,24 @@ fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Opt
     }
 }
 
-/// What is public about records of this kind of model, and whether they are images as bytes. Of a file nothing but the
-/// shape and the names are looked at.
+/// What is public about the records that a run file names, for this kind of model, and whether they are images as bytes.
 ///
 /// # Errors
 /// A file that cannot be read, or that holds something else.
 pub fn public_facts(document: &Document, kind: &str) -> Result<(Facts, bool), ConfigError> {
-    let binary = kind == "logistic";
-    match source(document)? {
-        Source::Law(law) => Ok((law_facts(document, &law), false)),
-        Source::Data(Loaded::Numbers(data)) => Ok((loaded_facts(document, data, binary)?, false)),
-        Source::Data(Loaded::Images(data)) => Ok((loaded_facts(document, data, binary)?, is_network(kind))),
-    }
+    Source::read(document)?.facts(document, kind)
 }
 
 fn loaded_facts<F: Feature>(
     document: &Document,
-    mut dataset: Dataset<F>,
+    dataset: &Dataset<F>,
     binary: bool,
 ) -> Result<Facts, ConfigError> {
-    let (width, given) = (dataset.table.width(), given_classes(document, &dataset, binary)?);
-    let labels = Labels::of(document, binary);
-    let (table, classes) = relabel(dataset.table, labels, given).map_err(|e| data_error(document, &e))?;
-    dataset.table = table;
-    Ok(dataset_facts(&dataset, width, classes))
+    let at = |e: DataError| data_error(document, &e);
+    let given = given_classes(document, dataset, binary)?;
+    // Labels alone: features would be copied for nothing.
+    let labels = dataset.table.labels().to_vec();
+    let labels = Table::new(1, vec![0.0; labels.len()], labels).map_err(at)?;
+    let (_, classes) = relabel(labels, Labels::of(document, binary), given).map_err(at)?;
+    Ok(dataset_facts(dataset, dataset.table.width(), classes))
 }

@@ -95,6 +95,11 @@ impl Ready {
         self.own.table.len()
     }
 
+    /// What the owner should think about before anything is released.
+    pub fn warnings(&self) -> &[String] {
+        &self.own.warnings
+    }
+
     /// Opens the ledger and the folder, seals the records and gives what a session needs. `from` is the folder of the run
     /// that this one goes on from.
     ///
@@ -341,8 +346,8 @@ pub type Measure = Box<dyn Fn(&[f64]) -> Option<f64> + Send>;
 ///
 /// # Errors
 /// Data that does not match the agreement.
-pub fn measure(seat: &Seat, path: &Path, label: Option<&str>) -> Result<Measure, NodeError> {
-    let reading = Reading { label, test: true };
+pub fn measure(seat: &Seat, path: &Path, reading: Reading<'_>) -> Result<Measure, NodeError> {
+    let reading = Reading { test: true, ..reading };
     let facts = &seat.agreement.terms().facts;
     let own = records::read(path, reading, facts, &seat.document, &seat.planned)?;
     Ok(match own.table {

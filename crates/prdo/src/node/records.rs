@@ -13,6 +13,8 @@ pub struct Own {
     pub table: OwnTable,
     /// Stands for the records in their ledger. It stays there.
     pub digest: Hash,
+    /// What the owner should think about.
+    pub warnings: Vec<String>,
 }
 
 /// Records as the model reads them.
@@ -90,6 +92,8 @@ fn named(file: &str, error: &DataError) -> String {
 pub struct Reading<'a> {
     /// The column or array of labels.
     pub label: Option<&'a str>,
+    /// The names of all columns of a CSV file without a header; none for one with.
+    pub columns: &'a [String],
     /// Whether a folder of images is read for its test images.
     pub test: bool,
 }
@@ -111,27 +115,41 @@ pub fn read(
     let options = Options {
         format: Some(format),
         label: reading.label.map(str::to_string),
+        columns: (!reading.columns.is_empty()).then(|| reading.columns.to_vec()),
         // Sparse records have as many features as are agreed on; of other formats the width is compared below.
         width: (format == Format::LibSvm).then_some(facts.features as usize),
         categories: document.texts("features.categories").unwrap_or_default(),
         prefix: if reading.test { data::test_part(path).map(str::to_string) } else { None },
         ..Options::default()
     };
-    let loaded = data::load(path, &options).map_err(failed)?;
+    let mut loaded = data::load(path, &options).map_err(failed)?;
     // Of what the file holds, whatever the model makes of it: one set of records has one ledger.
     let digest = match &loaded {
         Loaded::Images(images) => digest(images),
         Loaded::Numbers(numbers) => digest(numbers),
     };
+    let mut warnings = match &mut loaded {
+        Loaded::Images(images) => std::mem::take(&mut images.doubts),
+        Loaded::Numbers(numbers) => std::mem::take(&mut numbers.doubts),
+    };
+    // An archive's labels are numbers, with or without names: where classes have none, the numbers are agreed on.
+    if format == Format::Npz && facts.class_names.is_none() {
+        match &mut loaded {
+            Loaded::Images(images) => images.class_names = None,
+            Loaded::Numbers(numbers) => numbers.class_names = None,
+        }
+    }
     let fit = Fit { file: &file, facts, document, planned };
     let table = match loaded {
-        loaded if planned.model.features.is_some() => OwnTable::Features(fit.features(loaded)?),
+        loaded if planned.model.features.is_some() => {
+            OwnTable::Features(fit.features(loaded, &mut warnings)?)
+        }
         Loaded::Images(images) if matches!(planned.model.form, Form::Network { .. }) => {
             OwnTable::Images(fit.table(images)?)
         }
         other => OwnTable::Numbers(fit.table(other.into_numbers(&file).map_err(failed)?)?),
     };
-    Ok(Own { table, digest })
+    Ok(Own { table, digest, warnings })
 }
 
 /// BLAKE3 of the records as the file holds them, in a domain of its own.
@@ -163,7 +181,7 @@ impl Fit<'_> {
     }
 
     /// The agreed features of records that fit.
-    fn features(&self, loaded: Loaded) -> Result<Table<f32>, RecordsError> {
+    fn features(&self, loaded: Loaded, warnings: &mut Vec<String>) -> Result<Table<f32>, RecordsError> {
         let wrong = |error: Refused| match error {
             Refused::Data(error) => RecordsError::Data { file: self.file.into(), error: Box::new(error) },
             Refused::Features(error) => RecordsError::Features { file: self.file.into(), error },
@@ -178,7 +196,7 @@ impl Fit<'_> {
         let map = plan.make(self.document).map_err(|e| wrong(e.into()))?;
         let agreed = self.document.text("resolved.features");
         map.same_as(agreed.as_deref()).map_err(|e| wrong(e.into()))?;
-        Ok(map.apply(loaded, &|_, _| (), &mut Vec::new()).map_err(wrong)?.table)
+        Ok(map.apply(loaded, &|_, _| (), warnings).map_err(wrong)?.table)
     }
 
     /// The records with the agreed labels, and with an intercept where the model has one.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{listed, quoted};
+use super::slips::{nearest_name, slips};
 use super::{ClassNames, DataError, Doubt, Options, Place};
 
 /// Which column is what, by position.
@@ -88,14 +89,6 @@ pub(super) fn missing(file: &str, names: &[String], name: &str) -> DataError {
     }
 }
 
-/// The name that is nearest to what was typed, if it is near enough for a slip.
-pub fn nearest_name<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
-    let plain = typed.trim().to_lowercase();
-    let distance = |name: &&String| strsim::damerau_levenshtein(&name.trim().to_lowercase(), &plain);
-    let near = names.iter().min_by_key(distance)?;
-    (distance(&near) <= (plain.chars().count() / 3).min(3)).then_some(near)
-}
-
 fn refuse_duplicates(file: &str, names: &[String], problem: &str) -> Result<(), DataError> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();
@@ -122,7 +115,8 @@ impl Cell<'_> {
 
     /// `text` as a finite number.
     pub(super) fn number(self, text: &str) -> Result<f64, DataError> {
-        self.finite(text.parse().unwrap_or(f64::NAN)).map_err(|_| self.refuse(shown(text), "finite numbers"))
+        let refused = |_| self.refuse(shown(text), instead_of_a_number(text));
+        self.finite(text.parse().unwrap_or(f64::NAN)).map_err(refused)
     }
 
     /// `value`, if it is finite.
@@ -132,6 +126,20 @@ impl Cell<'_> {
             false => Err(self.refuse(value.to_string(), "finite numbers")),
         }
     }
+}
+
+/// What is allowed where this text stands, and what the text is.
+fn instead_of_a_number(text: &str) -> &'static str {
+    if is_missing(text) {
+        return "finite numbers (this usually stands for a missing value: fill it in, or leave the record out)";
+    }
+    if text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok() {
+        return "finite numbers (this has a decimal comma: write a point, as in 12.5)";
+    }
+    if text.contains(',') && text.replace(',', "").parse::<f64>().is_ok() {
+        return "finite numbers (this has commas between thousands: leave them out)";
+    }
+    "finite numbers"
 }
 
 /// Whether a text usually stands for a value that is not there.
@@ -217,7 +225,10 @@ impl Names {
                 return Some((rare, format!("differs from {} only in case or blanks", quoted(common))));
             }
         }
-        None
+        let counted: Vec<(&str, usize)> =
+            self.known.iter().map(|(name, (code, _))| (name.as_str(), counts[*code as usize])).collect();
+        let (rare, common) = slips(&counted).into_iter().next()?;
+        Some((rare, format!("may be a slip for {}", quoted(common))))
     }
 
     /// For each entry what `value` says of its name's rank in sorted order.

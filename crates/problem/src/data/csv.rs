@@ -15,6 +15,7 @@ use std::rc::Rc;
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
 use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find};
+use super::slips::CategoryColumn;
 use super::{ClassNames, DataError, Dataset, Options, Place, Table};
 use crate::features::category_code;
 
@@ -61,6 +62,12 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
         texts.push(row.text(at)?.to_owned());
     }
     Ok(texts)
+}
+
+/// Whether the first line of the CSV file at `path` names all these columns.
+pub fn has_header(path: &Path, names: &[String]) -> bool {
+    let Ok((file, input)) = super::open(path) else { return false };
+    Rows::open(&file, input).is_ok_and(|rows| names.iter().all(|name| rows.names().contains(name)))
 }
 
 /// The lines of a CSV file, one after the other.
@@ -183,8 +190,8 @@ struct Records<'a> {
     features: Vec<f64>,
     labels: LabelColumn,
     nodes: NodeColumn,
-    /// For each column, whether its text is a category.
-    categories: Vec<bool>,
+    /// For each column whose text is a category, what it holds.
+    categories: Vec<Option<CategoryColumn>>,
     /// Whether a full stop may end a line.
     stop: bool,
     class_names: ClassNames,
@@ -193,7 +200,8 @@ struct Records<'a> {
 impl<'a> Records<'a> {
     fn new(file: &'a str, names: &'a [String], roles: Roles, options: &Options) -> Self {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
-        let categories = names.iter().map(|name| options.categories.contains(name)).collect();
+        let category = |name| options.categories.contains(name).then(CategoryColumn::default);
+        let categories = names.iter().map(category).collect();
         let class_names = options.class_names;
         Self { file, names, roles, features: Vec::new(), labels, nodes, categories, class_names, stop: false }
     }
@@ -207,9 +215,12 @@ impl<'a> Records<'a> {
         };
         for &c in &self.roles.features {
             let (text, cell) = field(c)?;
-            self.features.push(match cell.number(text) {
-                Err(_) if self.categories[c] => category_code(text),
-                number => number?,
+            self.features.push(match (cell.number(text), self.categories.get_mut(c)) {
+                (Err(_), Some(Some(category))) => {
+                    category.push(text, row.line);
+                    category_code(text)
+                }
+                (number, _) => number?,
             });
         }
         match self.roles.label {
@@ -237,6 +248,8 @@ impl<'a> Records<'a> {
             None => (None, None),
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
+        let texts = self.names.iter().zip(&self.categories);
+        let doubts = texts.filter_map(|(name, texts)| Some(texts.as_ref()?.doubts(name))).flatten().collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
         Ok(Dataset {
             table,
@@ -246,6 +259,7 @@ impl<'a> Records<'a> {
             feature_names: Some(feature_names),
             image: None,
             labelled: self.roles.label.is_some(),
+            doubts,
         })
     }
 }

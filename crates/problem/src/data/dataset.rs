@@ -46,6 +46,8 @@ pub struct Dataset<F: Feature = f64> {
     pub image: Option<ImageShape>,
     /// Whether the data has labels; without, all are 0.
     pub labelled: bool,
+    /// Values that may be slips, in words, for the owner of the data.
+    pub doubts: Vec<String>,
 }
 
 impl<F: Feature> Dataset<F> {
@@ -62,6 +64,7 @@ impl<F: Feature> Dataset<F> {
             feature_names: self.feature_names.clone(),
             image: self.image,
             labelled: self.labelled,
+            doubts: self.doubts.clone(),
         }
     }
 
@@ -114,6 +117,7 @@ impl<F: Feature> Dataset<F> {
             feature_names: self.feature_names,
             image: self.image,
             labelled: self.labelled,
+            doubts: self.doubts,
         }
     }
 }
@@ -122,7 +126,8 @@ impl<F: Feature> Dataset<F> {
 impl<F: Feature> From<Table<F>> for Dataset<F> {
     fn from(table: Table<F>) -> Self {
         let (node, node_names, class_names, feature_names, image) = (None, None, None, None, None);
-        Self { table, node, node_names, class_names, feature_names, image, labelled: true }
+        let doubts = Vec::new();
+        Self { table, node, node_names, class_names, feature_names, image, labelled: true, doubts }
     }
 }
 

@@ -25,6 +25,7 @@ pub fn digits() -> Dataset {
         feature_names: Some((0..PIXELS).map(|p| format!("pixel_{}_{}", p / 8, p % 8)).collect()),
         image: Some(ImageShape { channels: 1, height: 8, width: 8 }),
         labelled: true,
+        doubts: Vec::new(),
     }
 }
 

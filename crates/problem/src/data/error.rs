@@ -141,7 +141,7 @@ pub enum DataError {
         doubt: Box<Doubt>,
     },
     /// A row has another number of fields than there are columns.
-    #[error("{file}, line {line}: found {found} fields; there are {expected} columns")]
+    #[error("{file}, line {line}: found {found} fields; there are {expected} columns{}", too_many(*found, *expected))]
     RowWidth {
         /// The file.
         file: String,
@@ -315,6 +315,14 @@ impl DataError {
     /// The operating system refused.
     pub(super) fn io(file: &str, source: std::io::Error) -> Self {
         Self::Io { file: file.to_owned(), source }
+    }
+}
+
+/// What may be behind a row with too many fields.
+fn too_many(found: u64, expected: u64) -> &'static str {
+    match found > expected {
+        true => " (a decimal comma? Write a point; text with a comma goes between quotation marks)",
+        false => "",
     }
 }
 

@@ -16,9 +16,9 @@ use super::{DataError, Table};
 pub const GENERATED_LIMIT: u64 = 64_000_000_000;
 
 /// The stream numbers of what all nodes share, and of held-out records.
-const SHARED: u32 = 0;
-const NODE_ROUND: u32 = 0;
-const HELD_OUT_ROUND: u32 = 1;
+pub(super) const SHARED: u32 = 0;
+pub(super) const NODE_ROUND: u32 = 0;
+pub(super) const HELD_OUT_ROUND: u32 = 1;
 
 /// Heterogeneous logistic regression data, one table a node: features a ~ N(0, I), a common teacher
 /// w ~ N(0, I), a perturbation hᵢ ~ N(0, `heterogeneity` · I) a node, and the label +1 with probability
@@ -259,7 +259,12 @@ fn deviation(name: &'static str, value: f64) -> Result<f64, DataError> {
 }
 
 /// Refuses nothing and too much: streams are numbered, and records are, by `u32`.
-fn check_sizes(nodes: usize, records: usize, dimension: usize, total: usize) -> Result<(), DataError> {
+pub(super) fn check_sizes(
+    nodes: usize,
+    records: usize,
+    dimension: usize,
+    total: usize,
+) -> Result<(), DataError> {
     let most = u32::MAX as usize - 1;
     for (name, value) in [("nodes", nodes), ("records", records), ("dimension", dimension)] {
         if value == 0 || value > most {

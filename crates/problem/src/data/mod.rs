@@ -20,6 +20,7 @@ pub mod npz;
 pub mod parquet;
 pub mod partition;
 pub mod split;
+pub mod stand_in;
 pub mod survey;
 
 mod columns;
@@ -27,19 +28,20 @@ mod dataset;
 mod error;
 mod feature;
 mod npy;
+mod slips;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
 
-pub use columns::nearest_name;
 pub use dataset::{Dataset, ImageShape, Loaded};
 pub use digits::digits;
 pub use error::{DataError, Doubt, Place};
 pub use feature::Feature;
 pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
+pub use slips::{alike, nearest_name};
 pub use split::split_records;
 pub use survey::{ColumnSurvey, survey};
 pub use table::Table;

@@ -50,6 +50,40 @@ pub(super) fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
+/// Texts as NumPy keeps them: each filled up to the longest, four bytes a letter.
+pub(super) fn text_bytes(texts: &[String]) -> Vec<u8> {
+    let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = header_bytes(&format!("<U{longest}"), &[texts.len()]);
+    for text in texts {
+        let letters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest);
+        letters.for_each(|letter| bytes.extend_from_slice(&letter.to_le_bytes()));
+    }
+    bytes
+}
+
+/// Reads one array of texts; nothing if it holds something else.
+pub(super) fn texts(name: Name<'_>, mut input: impl Read) -> Result<Option<Vec<String>>, DataError> {
+    /// Bytes of names that are taken.
+    const MOST: usize = 1 << 26;
+    let header = header(name, &mut input)?;
+    let longest = header.descr.strip_prefix("<U").and_then(|digits| digits.parse::<usize>().ok());
+    let (Some(longest), [count]) = (longest.filter(|n| *n > 0), header.shape.as_slice()) else {
+        return Ok(None);
+    };
+    let size = longest.saturating_mul(4);
+    let Some(bytes) = size.checked_mul(*count).filter(|bytes| *bytes <= MOST) else {
+        return Err(name.shape(&header.shape, format!("names of {MOST} bytes together at most")));
+    };
+    let bytes = raw_bytes(name, bytes, input)?;
+    let letter = |b: &[u8]| <[u8; 4]>::try_from(b).ok().and_then(|b| char::from_u32(u32::from_le_bytes(b)));
+    let text = |bytes: &[u8]| -> Option<String> {
+        let letters = bytes.chunks_exact(4).map(letter).collect::<Option<String>>()?;
+        Some(letters.trim_end_matches('\0').to_owned())
+    };
+    let texts = bytes.chunks_exact(size).map(text).collect::<Option<Vec<_>>>();
+    texts.map(Some).ok_or_else(|| name.malformed("a letter that is none"))
+}
+
 /// Images: bytes of three dimensions (records, rows, columns) or four (records, channels, rows, columns).
 pub(super) struct Images {
     pub(super) records: usize,
@@ -320,6 +354,23 @@ mod tests {
             let header = header(Name { file: "f", array: "x" }, &mut &bytes[..]).unwrap();
             assert_eq!(header, Header { descr: "|u1".to_owned(), fortran: false, shape: shape.to_vec() });
         }
+    }
+
+    #[test]
+    fn texts_read_back_and_other_arrays_are_none() {
+        let name = Name { file: "f", array: "class_names" };
+        for list in [&["yes", "no", "vielleicht é"][..], &[""], &[]] {
+            let list: Vec<String> = list.iter().map(|text| (*text).to_owned()).collect();
+            let bytes = text_bytes(&list);
+            assert_eq!(texts(name, &bytes[..]).unwrap(), Some(list.clone()));
+            if !list.is_empty() {
+                assert!(texts(name, &bytes[..bytes.len() - 1]).is_err());
+            }
+        }
+        assert_eq!(texts(name, &header_bytes("<f8", &[3])[..]).unwrap(), None);
+        assert_eq!(texts(name, &header_bytes("<U0", &[3])[..]).unwrap(), None);
+        assert!(texts(name, &header_bytes("<U99999999", &[99_999_999_999])[..]).is_err());
+        assert!(texts(name, &[&header_bytes("<U1", &[1])[..], &[255; 4]].concat()[..]).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! NPZ: the arrays `x` (n x d), `y` (n) and perhaps `node` (n), as `numpy.savez` or `savez_compressed` writes
-//! them, in C or Fortran order, of real numbers, integers or booleans.
+//! them, in C or Fortran order, of real numbers, integers or booleans; and perhaps `class_names` and `feature_names`,
+//! arrays of text: the names of labels 0, 1, … and of the columns of `x`.
 //!
 //! An `x` of bytes with three dimensions (n x rows x columns) or four (n x channels x rows x columns) holds images:
 //! a byte v then stands for v/255, as in IDX and CIFAR-10 files.
@@ -61,6 +62,11 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
         }
     }
 
+    let mut names_in = |array: &str| match has(array) {
+        true => npy::texts(Name { file, array }, entry(file, &mut archive, array)?),
+        false => Ok(None),
+    };
+    let names = Names { classes: names_in("class_names")?, features: names_in("feature_names")? };
     let x = npy::content(Name { file, array: "x" }, entry(file, &mut archive, "x")?)?;
     let mut load = |array: &str| npy::array(Name { file, array }, entry(file, &mut archive, array)?);
     let mut labels = |records: usize| match labelled {
@@ -71,20 +77,49 @@ pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<L
         Content::Numbers(x) => {
             let records = x.shape.first().copied().unwrap_or(0);
             let table = numbers(file, label, x, labels(records)?)?;
-            Ok(Loaded::Numbers(Dataset { labelled, ..named(file, table, node, &mut load, options)? }))
+            let data = named(file, table, node, &mut load, options)?;
+            Ok(Loaded::Numbers(names.put(file, label, Dataset { labelled, ..data })?))
         }
         Content::Images(x) => {
             let image = x.image;
             let records = x.records;
             let table = images(file, label, x, labels(records)?)?;
             let data = named(file, table, node, &mut load, options)?;
-            Ok(Loaded::Images(Dataset { image: Some(image), labelled, ..data }))
+            Ok(Loaded::Images(names.put(file, label, Dataset { image: Some(image), labelled, ..data })?))
         }
     }
 }
 
+/// What an archive calls classes and features.
+struct Names {
+    classes: Option<Vec<String>>,
+    features: Option<Vec<String>>,
+}
+
+impl Names {
+    /// The data with these names, if there are as many as it needs.
+    fn put<F: Feature>(self, file: &str, label: &str, data: Dataset<F>) -> Result<Dataset<F>, DataError> {
+        let table = &data.table;
+        if let Some(names) = &self.features
+            && names.len() != table.width()
+        {
+            let allowed = format!("[{}], as many as x has columns", table.width());
+            return Err(Name { file, array: "feature_names" }.shape(&[names.len()], allowed));
+        }
+        if let Some(names) = &self.classes {
+            let known = |label: f64| label >= 0.0 && label.fract() == 0.0 && label < names.len() as f64;
+            if let Some(record) = table.labels().iter().position(|label| !known(*label)) {
+                let cell = Cell { file, place: Place::Record(record), column: label };
+                let value = table.labels().get(record).map_or(String::new(), f64::to_string);
+                return Err(cell.refuse(value, "whole numbers from 0 on that class_names has a name for"));
+            }
+        }
+        Ok(Dataset { class_names: self.classes, feature_names: self.features, ..data })
+    }
+}
+
 /// Writes `data` so that [`load`] reads it back: images as bytes with their shape, all else as numbers, labels and
-/// nodes as numbers. Names of classes and features have no place in the format.
+/// nodes as numbers, and the names of classes and features. Nodes' names have no place in the format.
 ///
 /// # Errors
 /// When `output` fails.
@@ -103,6 +138,13 @@ pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) ->
     if let Some(node) = &data.node {
         let node: Vec<f64> = node.iter().map(|node| f64::from(*node)).collect();
         put(&mut archive, "node", &[records], &node)?;
+    }
+    for (name, texts) in [("class_names", &data.class_names), ("feature_names", &data.feature_names)] {
+        if let Some(texts) = texts {
+            let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+            archive.start_file(format!("{name}.npy"), options)?;
+            archive.write_all(&npy::text_bytes(texts))?;
+        }
     }
     archive.finish()?;
     Ok(())

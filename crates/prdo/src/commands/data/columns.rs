@@ -9,6 +9,56 @@ const EXAMPLES: usize = 4;
 /// The longest a value is shown.
 const LETTERS: usize = 24;
 
+/// Words in the names of columns that are often to be told.
+const LABELS: [&str; 18] = [
+    "class",
+    "classes",
+    "target",
+    "outcome",
+    "outcomes",
+    "result",
+    "diagnosis",
+    "diagnosed",
+    "response",
+    "survived",
+    "survival",
+    "died",
+    "death",
+    "mortality",
+    "readmitted",
+    "readmission",
+    "disease",
+    "churn",
+];
+/// Words in the names of columns that often say who holds a record.
+const HOLDERS: [&str; 22] = [
+    "hospital",
+    "site",
+    "clinic",
+    "centre",
+    "center",
+    "organisation",
+    "organization",
+    "institution",
+    "bank",
+    "branch",
+    "client",
+    "party",
+    "facility",
+    "provider",
+    "company",
+    "firm",
+    "practice",
+    "school",
+    "owner",
+    "holder",
+    "member",
+    "partner",
+];
+/// A column to be told has at most so many different values, and one that says who holds a record.
+const MOST_CLASSES: usize = 20;
+const MOST_HOLDERS: usize = 1000;
+
 /// What a file's columns hold, and what each is for.
 pub struct Columns {
     columns: Vec<ColumnSurvey>,
@@ -28,6 +78,38 @@ impl Columns {
     fn features(&self) -> impl Iterator<Item = &ColumnSurvey> {
         let taken = |k: &usize| self.label == Some(*k) || self.node == Some(*k);
         self.columns.iter().enumerate().filter(move |(k, _)| !taken(k)).map(|(_, column)| column)
+    }
+
+    /// Columns that may be the label, where nobody said which one is: few different values, and last or of a usual name.
+    pub fn maybe_label(&self) -> Vec<&str> {
+        let likely = |(k, column): &(usize, &ColumnSurvey)| {
+            let few = column.distinct().is_some_and(|found| (2..=MOST_CLASSES).contains(&found));
+            few && self.node != Some(*k) && (k + 1 == self.columns.len() || has_word(&column.name, &LABELS))
+        };
+        let all = self.columns.iter().enumerate().filter(|_| self.label.is_none());
+        all.filter(likely).map(|(_, column)| column.name.as_str()).collect()
+    }
+
+    /// Columns that may say who holds a record, where nobody said which one does: by their names.
+    pub fn maybe_node(&self) -> Vec<&str> {
+        let likely = |(k, column): &(usize, &ColumnSurvey)| {
+            let few = column.distinct().is_some_and(|found| (2..=MOST_HOLDERS).contains(&found));
+            few && self.label != Some(*k) && !column.is_key() && has_word(&column.name, &HOLDERS)
+        };
+        let all = self.columns.iter().enumerate().filter(|_| self.node.is_none());
+        all.filter(likely).map(|(_, column)| column.name.as_str()).collect()
+    }
+
+    /// What to ask of whoever did not say which column is the label, or who holds a record.
+    pub fn questions(&self) -> Vec<String> {
+        let ask = |names: Vec<&str>, what: &str, flag: &str| {
+            let (first, all) = (names.first()?, names.join(", "));
+            let look = if names.len() == 1 { "looks" } else { "look" };
+            Some(format!("{all} {look} like {what}: say so with {flag} {}", shell_word(first)))
+        };
+        let label = ask(self.maybe_label(), "what is to be told (the label)", "--label");
+        let node = ask(self.maybe_node(), "who holds a record", "--node");
+        label.into_iter().chain(node).collect()
     }
 
     /// How many records there are.
@@ -92,14 +174,20 @@ impl Columns {
         self.columns.iter().enumerate().map(one).collect()
     }
 
+    /// Features, without what may be the label: that would let a model cheat.
+    fn clear(&self) -> impl Iterator<Item = &ColumnSurvey> {
+        let unclear = [self.maybe_label(), self.maybe_node()].concat();
+        self.features().filter(move |column| !unclear.contains(&column.name.as_str()))
+    }
+
     /// The features that a model can learn from, by name.
     pub fn used(&self) -> Vec<String> {
-        self.features().filter(|column| unfit(column).is_none()).map(|column| column.name.clone()).collect()
+        self.clear().filter(|column| unfit(column).is_none()).map(|column| column.name.clone()).collect()
     }
 
     /// The others, and why.
     pub fn left_out(&self) -> Vec<(&str, String)> {
-        self.features().filter_map(|column| Some((column.name.as_str(), unfit(column)?))).collect()
+        self.clear().filter_map(|column| Some((column.name.as_str(), unfit(column)?))).collect()
     }
 
     /// What a run file says of these columns; `None` where there is nothing to say.
@@ -113,7 +201,7 @@ impl Columns {
 
     /// Their `[features]` section.
     pub fn table(&self) -> Option<String> {
-        let used = || self.features().filter(|column| unfit(column).is_none());
+        let used = || self.clear().filter(|column| unfit(column).is_none());
         let ranges: Vec<String> = used()
             .filter(|column| !column.is_text())
             .filter_map(|column| {
@@ -127,6 +215,9 @@ impl Columns {
             return None;
         }
         let mut text = "[features]\nmap = \"table\"\n".to_owned();
+        for question in self.questions() {
+            text += &format!("# Not in here: {}\n", one_line(&question));
+        }
         for (key, list) in [("ranges", ranges), ("categories", categories)] {
             if !list.is_empty() {
                 text += &format!("{key} = {}\n", Value::Texts(list));
@@ -142,7 +233,7 @@ impl Columns {
             .iter()
             .map(|(name, why)| format!("# Without {}: {why}.\n", one_line(name)))
             .collect();
-        match left.is_empty() {
+        match self.used().len() == self.features().count() {
             true => String::new(),
             false => format!("{}features = {}\n", left.concat(), Value::Texts(self.used())),
         }
@@ -163,6 +254,18 @@ fn unfit(column: &ColumnSurvey) -> Option<String> {
         1 => Some("1 value is missing".into()),
         missing => Some(format!("{missing} values are missing")),
     }
+}
+
+/// Whether one of these words is in a name.
+fn has_word(name: &str, words: &[&str]) -> bool {
+    let name = name.to_lowercase();
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+}
+
+/// A name as it is typed after a flag.
+fn shell_word(name: &str) -> String {
+    let plain = name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    if plain { name.to_owned() } else { format!("{name:?}") }
 }
 
 /// What a column holds, in a few words.

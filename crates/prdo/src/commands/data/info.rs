@@ -60,6 +60,11 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
 fn say_columns(columns: &Columns) {
     say("columns:");
     columns.lines().iter().for_each(|line| say(line));
+    let questions = columns.questions();
+    if !questions.is_empty() {
+        say("");
+    }
+    questions.iter().for_each(|question| say(question));
     let Some(section) = columns.section() else { return };
     say(
         "\nFor text, and for numbers of any scale, a run file says what its columns are (docs/features.md):\n",
@@ -83,6 +88,8 @@ fn json_of(facts: Result<&Facts, &DataError>, columns: Option<&Columns>, format:
     if let Some(columns) = columns {
         json["columns"] = columns.json().into();
         json["features_section"] = columns.section().into();
+        json["maybe_label"] = columns.maybe_label().into();
+        json["maybe_node"] = columns.maybe_node().into();
     }
     json
 }

@@ -3,7 +3,7 @@
 use super::{listen, seat};
 use crate::cli::node::CheckArgs;
 use crate::commands::Failure;
-use crate::progress::say;
+use crate::progress::{say, tell};
 use prdo::node::Seat;
 use prdo::node::account::Purse;
 use prdo::node::prepare::{Ready, Request};
@@ -26,10 +26,11 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let (identity, seat) = seat(own)?;
     let address = listen(own, &seat)?;
     let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
-    let reading = Reading { label: own.label.as_deref(), test: false };
+    let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
     let home = args.home.as_deref().filter(|home| home.exists());
     let request = Request { data: &own.data, reading, purse: &purse, home };
     let ready = Ready::new(seat, &request)?;
+    ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
     if !own.json {
         lines(&ready).iter().for_each(|line| say(line));
     }

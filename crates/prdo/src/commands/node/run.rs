@@ -34,9 +34,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (identity, seat) = seat(own)?;
     let port = dashboard::port(&args.watch)?;
     let address = listen(own, &seat)?;
-    let measure = args.test.as_deref().map(|test| measure(&seat, test, own.label.as_deref())).transpose()?;
+    let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
+    let measure = args.test.as_deref().map(|test| measure(&seat, test, reading)).transpose()?;
     let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
-    let reading = Reading { label: own.label.as_deref(), test: false };
     let request = Request { data: &own.data, reading, purse: &purse, home: Some(&args.home) };
     let ready = Ready::new(seat, &request)?;
     if let Some(summary) = finished(&args.home) {
@@ -44,6 +44,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         show(&summary, &args.home, own.json);
         return Ok(());
     }
+    ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
     announce(&ready, seeded);
     // Before anything is written: a port that is taken is found now.
     let (links, listening) = open_links(ready.seat(), &identity, address)?;

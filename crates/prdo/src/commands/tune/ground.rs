@@ -1,10 +1,10 @@
 //! What is tuned on: never protected records, unless that is asked for and charged.
 
-use crate::cli::tune::On;
+use super::drawn;
+use crate::cli::tune::{On, TuneArgs};
 use crate::commands::Failure;
 use prdo::config::{Document, Given, Kept, Outline, outline};
-use prdo::data::{Dataset, Feature, Loaded, Table};
-use prdo::peer::agreement::Facts;
+use prdo::data::{Dataset, Loaded, Table};
 use prdo::tune::{Budget, Effort, Ground};
 
 /// The ground, and what it is in words.
@@ -21,23 +21,33 @@ pub struct Found {
     pub charged: bool,
 }
 
+impl Found {
+    /// Trials on what this title says.
+    pub fn new(ground: Ground, title: String, effort: &Effort) -> Self {
+        let words = format!("{} trials on {title}", effort.methods.len() * effort.trials);
+        Self { ground, title, words, caution: None, charged: false }
+    }
+}
+
 /// Chooses what is tuned on, as it was asked for.
-pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Failure> {
+pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<Found, Failure> {
+    let on = &args.on;
+    let map = document.text("features.map");
+    if on.generated && map.as_deref() == Some("table") {
+        return drawn::choose(document, &args.size, effort);
+    }
     refuse_features(document, on)?;
+    if args.size.nodes.is_some() || args.size.records.is_some() {
+        let why = "--nodes and --records go with --generated and are for run files with map = \"table\" under [features], whose data file is not \
+                   opened; of this one the file says both";
+        return Err(Failure::Input(why.into()));
+    }
     let meant = outline(document)?;
     let budget = budget(document, &meant)?;
-    let least = least(&meant);
+    let least = meant.records.least();
     let public = document.text("data.source").is_some_and(|source| source != "file" && source != "memory");
     let found = |document: Document, here: usize, title: String| {
-        let trials = effort.methods.len() * effort.trials;
-        let words = format!("{trials} trials on {title}");
-        Found {
-            ground: Ground::new(document, least, here, budget).after(meant.spent.clone()),
-            title,
-            words,
-            caution: None,
-            charged: false,
-        }
+        Found::new(Ground::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
     };
     if let Some(path) = &on.charge {
         let mut found = found(document.clone().without("privacy"), least, "the protected records".into());
@@ -52,10 +62,11 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
         return Ok(found);
     }
     if let Some(path) = &on.stand_in {
-        let mut other = document.clone().without_key("data.test_path");
+        // Of images of another size the features are others.
+        let mut other = document.clone().without_key("data.test_path").without("resolved");
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         other.set(&format!("data.path={}", absolute.display()))?;
-        let here = self::least(&outline(&other)?);
+        let here = outline(&other)?.records.least();
         return Ok(found(other, here, format!("the stand-in {}", path.display())));
     }
     if on.generated {
@@ -68,7 +79,7 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
     }
     if on.unprotected_validation {
         let other = validation(document, &meant)?;
-        let here = self::least(&outline(&other)?);
+        let here = outline(&other)?.records.least();
         return Ok(found(other, here, "the records set aside for validation, declared unprotected".into()));
     }
     if public || on.public_data {
@@ -91,23 +102,27 @@ pub fn choose(document: &Document, on: &On, effort: &Effort) -> Result<Found, Fa
 /// Features are of the records that a map was made for: what is drawn at random, and what has been through the map already,
 /// has none. Said before anything is extracted.
 fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
-    let asked = match (on.generated, on.unprotected_validation) {
-        (true, _) => {
-            "--generated draws classes as clouds of points, and a map of images or of named columns reads none"
-        }
-        (_, true) => {
-            "--unprotected-validation has the records after the map, which would go through it again"
-        }
-        _ => return Ok(()),
-    };
     if !document.has_section("features") {
         return Ok(());
     }
-    let error = document.error("features.map", format!("[features] does not go with this: {asked}"));
-    Err(error.help("use --stand-in FILE with public records that have the same columns or images").into())
+    let (why, help) = match (on.generated, on.unprotected_validation) {
+        (true, _) => (
+            "--generated draws tables, and this map reads images",
+            "tune on public images instead, of any size: `prdo data get fashion-mnist` fetches some, then \
+             `prdo tune RUN.toml --stand-in data/fashion-mnist`",
+        ),
+        (_, true) => (
+            "--unprotected-validation has the records after the map, which would go through it again",
+            "use --stand-in FILE with public records that have the same columns or images; of map = \"table\" \
+             --generated draws some",
+        ),
+        _ => return Ok(()),
+    };
+    let error = document.error("features.map", format!("[features] does not go with this: {why}"));
+    Err(error.help(help).into())
 }
 
-fn budget(document: &Document, meant: &Outline) -> Result<Option<Budget>, Failure> {
+pub(super) fn budget(document: &Document, meant: &Outline) -> Result<Option<Budget>, Failure> {
     if meant.recipe.privacy.is_none() {
         return Ok(None);
     }
@@ -120,29 +135,9 @@ fn budget(document: &Document, meant: &Outline) -> Result<Option<Budget>, Failur
     Ok(Some(Budget { epsilon, delta, accounting: meant.recipe.accounting }))
 }
 
-fn least(outline: &Outline) -> usize {
-    match &outline.records {
-        Kept::Numbers(holdings) => fewest(&holdings.nodes),
-        Kept::Images(holdings) => fewest(&holdings.nodes),
-        Kept::Features(holdings) => fewest(&holdings.nodes),
-    }
-}
-
-fn fewest<F: Feature>(nodes: &[Table<F>]) -> usize {
-    nodes.iter().map(Table::len).min().unwrap_or(0)
-}
-
-fn facts(outline: &Outline) -> &Facts {
-    match &outline.records {
-        Kept::Numbers(holdings) => &holdings.facts,
-        Kept::Images(holdings) => &holdings.facts,
-        Kept::Features(holdings) => &holdings.facts,
-    }
-}
-
 /// Classes as clouds of points, as many and as wide as the meant records.
 fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> {
-    let (facts, nodes) = (facts(meant), meant.wiring.graph.nodes());
+    let (facts, nodes) = (meant.records.facts(), meant.wiring.graph.nodes());
     let Some(classes) = facts.classes else {
         return Err(Failure::Input("--generated is for records with classes: this model has none".into()));
     };
@@ -151,7 +146,7 @@ fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> 
             "--generated draws tables, not images: use a public data set of images with --stand-in".into(),
         ));
     }
-    let (least, width) = (least(meant), facts.features as usize);
+    let (least, width) = (meant.records.least(), facts.features as usize);
     let refuse = |e: prdo::data::DataError| Failure::Input(format!("--generated: {e}"));
     let tables =
         prdo::data::generate::blobs(nodes, least, width, classes as usize, 0.4, 1).map_err(refuse)?;
@@ -163,7 +158,7 @@ fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> 
         test: Some(Loaded::Numbers(Dataset::from(test))),
         title: "records drawn at random".into(),
     };
-    give(document, given)
+    give(document, given, nodes)
 }
 
 /// The records set aside, as the only ones there are.
@@ -173,7 +168,7 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
             "--unprotected-validation needs data.validation: the records that it sets aside are used".into(),
         )
     };
-    let facts = facts(meant);
+    let facts = meant.records.facts();
     let given = match &meant.records {
         Kept::Features(_) => {
             let why = "--unprotected-validation does not go with [features]: use --stand-in";
@@ -198,15 +193,15 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
             Loaded::Images(Dataset { image: sides, ..Dataset::from(table.clone()) })
         }
     };
-    give(document, Given { records: given, test: None, title: "validation records".into() })
+    let given = Given { records: given, test: None, title: "validation records".into() };
+    give(document, given, meant.wiring.graph.nodes())
 }
 
-/// The run on these records instead of its own.
-fn give(document: &Document, given: Given) -> Result<Document, Failure> {
-    let graph = document.integer("graph.nodes");
+/// The run of so many nodes on these records instead of its own.
+pub(super) fn give(document: &Document, given: Given, nodes: usize) -> Result<Document, Failure> {
     let mut other = document.clone().without("data");
-    if graph.is_none() {
-        let nodes = outline(document)?.wiring.graph.nodes();
+    // A graph that comes from a file has its own number.
+    if document.integer("graph.nodes").is_none() && document.text("graph.kind").as_deref() != Some("file") {
         other.set(&format!("graph.nodes={nodes}"))?;
     }
     if document.text("partition.kind").as_deref() == Some("column") {

@@ -1,5 +1,6 @@
 //! `prdo tune`: settings for a budget, found on records that need no protection.
 
+mod drawn;
 mod ground;
 mod page;
 
@@ -33,7 +34,7 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
         document.set(assignment)?;
     }
     let effort = effort(args)?;
-    let mut found = ground::choose(&document, &args.on, &effort)?;
+    let mut found = ground::choose(&document, args, &effort)?;
     let name = format!("{}-tuned", document.text("name").unwrap_or_else(|| "run".into()));
     let folder = Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?;
     tell(&found.words);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::records::Given;
+use crate::config::wiring;
 use prdo_privacy::Model;
 use prdo_problem::data::{Dataset, ImageShape, Loaded, npz};
 
@@ -45,7 +46,7 @@ fn document() -> (tempfile::TempDir, Document) {
 }
 
 fn images(document: &Document) -> Holdings<u8> {
-    match kept_holdings(document, 4).unwrap() {
+    match kept_holdings(document, Source::read(document).unwrap(), 4).unwrap() {
         Kept::Images(holdings) => holdings,
         Kept::Numbers(_) | Kept::Features(_) => panic!("images became numbers"),
     }
@@ -54,7 +55,8 @@ fn images(document: &Document) -> Holdings<u8> {
 #[test]
 fn bytes_are_dealt_out_as_numbers_are() {
     let (_folder, document) = document();
-    let (kept, numbers) = (images(&document), holdings(&document, 4, false).unwrap());
+    let (kept, numbers) =
+        (images(&document), holdings(&document, Source::read(&document).unwrap(), 4, false).unwrap());
     assert_eq!(kept.nodes.iter().map(Table::to_numbers).collect::<Vec<_>>(), numbers.nodes);
     assert_eq!(kept.held_out.unwrap().to_numbers(), numbers.held_out.unwrap());
     assert_eq!(kept.validation.unwrap().to_numbers(), numbers.validation.unwrap());

@@ -55,17 +55,36 @@ pub(super) fn data_error_of(document: &Document, error: &DataError, file_key: &'
     let message = format!("data: {error}");
     match error {
         DataError::Cell { column, .. } if is_label(document, column) => document.error(field, message),
-        DataError::Cell { allowed: "finite numbers", .. } => document.error(field, message).help(
-            "if the column says who holds a record, write node = \"its name\" under [data]; if it is text to learn from, \
-             `prdo data info FILE` prints the [features] section for it; to leave it out, list the columns to learn \
-             from: features = [\"a\", \"b\"]",
-        ),
+        DataError::Cell { column, allowed, .. } if allowed.starts_with("finite numbers") => {
+            document.error(field, message).help(instead_of_numbers(document, column, allowed))
+        }
         DataError::MissingColumn { wanted, .. } if field == "data.features" => {
             let names = document.texts(field).unwrap_or_default();
             let item = names.iter().position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
             document.item_error(field, item, message)
         }
         _ => document.error(field, message),
+    }
+}
+
+/// What to do about a cell of this column that is no number.
+fn instead_of_numbers(document: &Document, column: &str, allowed: &str) -> String {
+    let ranges = document.texts("features.ranges").unwrap_or_default();
+    let ranged = |text: &String| text.rsplit_once(':').is_some_and(|(name, _)| name.trim() == column);
+    match () {
+        () if allowed.contains("missing") => format!(
+            "or, if {column:?} holds words, list it under [features]: categories = [{column:?}], where a missing value is \
+             a value like any other"
+        ),
+        () if allowed.contains("comma") => "`prdo data info FILE` shows what every column holds".into(),
+        () if ranges.iter().any(ranged) => format!(
+            "{column:?} has a range under [features]: write a number there, leave out the record, or list the column under \
+             categories instead"
+        ),
+        () => "if the column is what is to be told, write label = \"its name\" under [data], and if it says who holds a \
+               record, node = \"its name\"; if it is text to learn from, `prdo data info FILE` prints the [features] \
+               section for it; to leave it out, list the columns to learn from: features = [\"a\", \"b\"]"
+            .into(),
     }
 }
 

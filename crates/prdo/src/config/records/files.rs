@@ -1,42 +1,14 @@
 //! Records that are read from files, and what the files themselves fix.
 
-use super::dealing::{least_records, nobody_takes_part, taking_part};
+use super::Convert;
 use super::errors::{data_error, data_error_of};
-use super::{Convert, given};
+use super::labels::refuse_numbers;
 use crate::config::document::Document;
 use crate::config::features::{Refused, located as feature_error};
 use crate::config::place::ConfigError;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{self, ClassNames, Feature, Format, Loaded, Options, Table};
 use std::path::{Path, PathBuf};
-
-/// How many nodes the data itself fixes: those of a file's node column.
-pub fn nodes_of_file(document: &Document) -> Result<Option<usize>, ConfigError> {
-    let source = document.text("data.source").unwrap_or_default();
-    if !["file", "memory"].contains(&source.as_str()) || document.has("graph.nodes") {
-        return Ok(None);
-    }
-    let least = least_records(document)?.unwrap_or(0);
-    let count = |node: Option<Vec<u32>>| match node.and_then(|node| taking_part(&node, least)) {
-        Some(0) => Err(nobody_takes_part(document, least)),
-        count => Ok(count),
-    };
-    if source == "memory" {
-        return match &given(document)?.records {
-            Loaded::Numbers(data) => count(data.node.clone()),
-            Loaded::Images(data) => count(data.node.clone()),
-        };
-    }
-    let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
-    if matches!(format(document, &path, "data.path")?, Format::Idx | Format::Cifar10) {
-        return Ok(None);
-    }
-    let node = match read_file(document)? {
-        Loaded::Numbers(data) => data.node,
-        Loaded::Images(data) => data.node,
-    };
-    count(node)
-}
 
 /// Which part of data that comes in a training and a test part.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,10 +71,15 @@ pub(super) fn read(
             (Part::Training, None) => ClassNames::Plausible,
         },
     };
-    data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
-        e.place = e.place.or_else(|| document.place(field).cloned());
-        e
-    })
+    let loaded =
+        data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
+            e.place = e.place.or_else(|| document.place(field).cloned());
+            e
+        })?;
+    if part == Part::Training {
+        refuse_numbers(document, &loaded)?;
+    }
+    Ok(loaded)
 }
 
 /// The data's folder, if it is one of images that brings its own test images.

@@ -1,9 +1,10 @@
 //! Labels as models read them, and labels that may be slips.
 
 use crate::config::document::Document;
-use crate::config::model::OWN;
+use crate::config::layers::is_network;
+use crate::config::model::{OWN, model_kind};
 use crate::config::place::ConfigError;
-use prdo_problem::data::{self, DataError, Dataset, Feature, Table};
+use prdo_problem::data::{self, DataError, Dataset, Feature, Loaded, Table};
 
 /// How a model reads labels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,76 @@ impl Labels {
             (false, false) => Self::Classes,
         }
     }
+}
+
+/// Whole numbers with more different values than this are hardly classes.
+const MOST_CLASSES: usize = 20;
+
+/// Refuses a column of labels that holds numbers rather than classes, and names the columns that could be meant.
+pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(), ConfigError> {
+    let Loaded::Numbers(data) = loaded else { return Ok(()) };
+    // Of files with named columns another one may be meant; names are classes.
+    if data.feature_names.is_none() || data.class_names.is_some() || !data.labelled {
+        return Ok(());
+    }
+    let kind = model_kind(document)?;
+    let binary = kind == "logistic";
+    if !(binary || kind == "softmax" || is_network(&kind)) {
+        return Ok(());
+    }
+    let labels = different(data.table.labels().iter().copied());
+    let (low, high) = (labels.first().copied().unwrap_or(0.0), labels.last().copied().unwrap_or(0.0));
+    let count = labels.len();
+    // 0, 1, … without gaps are classes, however many.
+    let numbered = low == 0.0 && high + 1.0 == count as f64;
+    let fractions = labels.iter().any(|label| label.fract() != 0.0);
+    let many = count > MOST_CLASSES && !numbered && !document.has("data.classes");
+    if !(many || count > 2 && (fractions || binary)) {
+        return Ok(());
+    }
+    let label = document.text("data.label").unwrap_or_else(|| "label".into());
+    let values = match count > MOST_CLASSES {
+        true => format!("from {low} to {high}"),
+        false => format!("({})", labels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let looks = match () {
+        () if count > MOST_CLASSES || fractions => ": it looks like a number, not like classes",
+        () => ": model.kind = \"logistic\" needs two",
+    };
+    let message = format!("data: the label column {label:?} has {count} different values {values}{looks}");
+    let mut help = columns_of_classes(data);
+    help += match (binary, fractions) {
+        (true, _) => "; \"softmax\" takes any number of classes",
+        (false, false) => {
+            "; if these numbers are classes, write classes under [data]: one more than the largest"
+        }
+        (false, true) => "",
+    };
+    let field = if document.has("data.label") { "data.label" } else { "data.path" };
+    Err(document.error(field, message).help(help))
+}
+
+/// Which columns have few different values, as a label has.
+fn columns_of_classes(data: &Dataset) -> String {
+    let few = |(k, name): (usize, &String)| {
+        let found = different((0..data.table.len()).filter_map(|r| data.table.row(r).get(k).copied()));
+        (2..=MOST_CLASSES).contains(&found.len()).then(|| format!("{name:?} ({})", found.len()))
+    };
+    let names = data.feature_names.iter().flatten().enumerate();
+    let few: Vec<String> = names.filter_map(few).take(MOST_CLASSES).collect();
+    let found = match few.is_empty() {
+        true => String::new(),
+        false => format!("; columns with few different values: {}", few.join(", ")),
+    };
+    format!("name the column of classes under [data]: label = \"its name\"{found}")
+}
+
+/// The different values, in order.
+fn different(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    values
 }
 
 /// Labels of held-out records: no other classes than those of the records.

@@ -123,6 +123,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
             feature_names: Some(feature_names),
             image: None,
             labelled: roles.label.is_some(),
+            doubts: Vec::new(),
         })
     }
 

@@ -1,0 +1,134 @@
+//! Names that may be slips for other ones: of columns as typed, of labels, categories and organisations as found.
+
+use std::collections::BTreeMap;
+
+use super::error::quoted;
+
+/// The name that is nearest to what was typed, if it is near enough for a slip.
+pub fn nearest_name<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
+    let plain = typed.trim().to_lowercase();
+    let distance = |name: &&String| strsim::damerau_levenshtein(&name.trim().to_lowercase(), &plain);
+    let near = names.iter().min_by_key(distance)?;
+    (distance(&near) <= (plain.chars().count() / 3).min(3)).then_some(near)
+}
+
+/// Whether two names are so near that one may be a slip for the other. Those that differ in numbers or single letters,
+/// as `ward 1` and `ward 2`, are meant.
+pub fn alike(one: &str, other: &str) -> bool {
+    // Other signs may be all that tells two names apart: "<50" and ">50".
+    let filler = |c: char| c.is_whitespace() || ['.', ',', '_'].contains(&c);
+    let plain = |text: &str| text.to_lowercase().replace(filler, "");
+    let words = |text: &str| {
+        let letters: String = text.to_lowercase().chars().filter(|c| !c.is_numeric()).collect();
+        let words = letters.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 1);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let (a, b) = (plain(one), plain(other));
+    if a == b {
+        return true;
+    }
+    let length = a.chars().count().max(b.chars().count());
+    words(one) != words(other) && length > 3 && strsim::damerau_levenshtein(&a, &b) <= (length / 4).min(2)
+}
+
+/// Names that are hardly any record's and nearly another's, each with that other one.
+pub(super) fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
+    /// With more names, being alike says little, and comparing all of them takes long.
+    const MOST: usize = 200;
+    /// How many times fewer records a slip has.
+    const FEWER: usize = 50;
+    let other = |rare: &(&str, usize)| {
+        let likely =
+            |common: &&(&'a str, usize)| rare.1.saturating_mul(FEWER) <= common.1 && alike(rare.0, common.0);
+        counted.iter().filter(likely).max_by_key(|common| common.1).map(|common| common.0)
+    };
+    if counted.len() > MOST {
+        return Vec::new();
+    }
+    counted.iter().filter_map(|rare| Some((rare.0, other(rare)?))).collect()
+}
+
+/// The texts of a column of categories, as far as they are looked at for slips.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CategoryColumn {
+    known: BTreeMap<String, (usize, u64)>,
+    many: bool,
+}
+
+impl CategoryColumn {
+    /// One more record, in this line.
+    pub(super) fn push(&mut self, text: &str, line: u64) {
+        /// With more values nothing is looked for.
+        const MOST: usize = 200;
+        let room = self.known.len() < MOST;
+        match self.known.get_mut(text) {
+            Some((count, _)) => *count += 1,
+            None if room => drop(self.known.insert(text.to_owned(), (1, line))),
+            None => self.many = true,
+        }
+    }
+
+    /// What may be slips, in words.
+    pub(super) fn doubts(&self, column: &str) -> Vec<String> {
+        const MOST: usize = 8;
+        if self.many {
+            return Vec::new();
+        }
+        let mut counted: Vec<(&str, usize)> =
+            self.known.iter().map(|(text, (count, _))| (text.as_str(), *count)).collect();
+        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut values: Vec<String> =
+            counted.iter().take(MOST).map(|(text, count)| format!("{} {count}", quoted(text))).collect();
+        if counted.len() > MOST {
+            values.push(format!("and {} more", counted.len() - MOST));
+        }
+        let words = |(rare, common): (&str, &str)| {
+            let (count, line) = self.known.get(rare).copied().unwrap_or_default();
+            let records = if count == 1 { "record" } else { "records" };
+            format!(
+                "line {line}, column {column:?}: is {} ({count} {records}) a slip for {}? The column's values: {}",
+                quoted(rare),
+                quoted(common),
+                values.join(", ")
+            )
+        };
+        slips(&counted).into_iter().map(words).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_single_letters_are_meant_and_letters_are_slips() {
+        for (one, other) in
+            [("femal", "female"), ("nort", "north"), ("St. Mary", "St Mary"), ("North", "north ")]
+        {
+            assert!(alike(one, other) && alike(other, one), "{one} {other}");
+        }
+        for (one, other) in [
+            ("ward 1", "ward 2"),
+            ("site a", "site b"),
+            ("male", "female"),
+            ("yes", "no"),
+            ("<=50K", ">50K"),
+            ("a", "b"),
+        ] {
+            assert!(!alike(one, other) && !alike(other, one), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn rare_categories_are_doubted_with_their_line() {
+        let mut column = CategoryColumn::default();
+        (0..100).for_each(|line| column.push(if line % 2 == 0 { "female" } else { "male" }, line + 2));
+        assert!(column.doubts("sex").is_empty());
+        column.push("femal", 102);
+        let said = column.doubts("sex");
+        assert!(
+            said.len() == 1 && said[0].starts_with("line 102, column \"sex\": is \"femal\" (1 record)"),
+            "{said:?}"
+        );
+    }
+}
