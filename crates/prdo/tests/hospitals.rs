@@ -205,12 +205,17 @@ fn a_table_becomes_a_run_that_learns_in_two_commands() {
         "take no part: Hill (7)",
         "columns to learn from: age, ward, lactate",
         "left out: patient (every record has a value of its own)",
-        "left out: weight (1 value is missing)",
+        "left out: weight (1 value is missing, the first in line 7: fill it in",
         "next: prdo run patients.toml",
     ] {
         assert!(said.contains(words), "{words:?} is missing in\n{said}");
     }
-    desk.prdo("run patients.toml --out results").done();
+    let run = desk.prdo("run patients.toml --out results").done();
+    assert!(
+        !run.stderr.contains("no effect") && run.stderr.contains("ranges read from the records"),
+        "{}",
+        run.stderr
+    );
     let summary: serde_json::Value = serde_json::from_str(&desk.read("results/summary.json")).unwrap();
     let accuracy = summary["test_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.85 && summary["epsilon"].as_f64().unwrap() <= 4.0, "{summary}");
@@ -233,13 +238,31 @@ fn a_table_becomes_a_run_that_learns_in_two_commands() {
         ("--out a.toml --label readmited", "no such column; did you mean \"readmitted\"?"),
         ("--out a.toml --label age", "it has 70 different values"),
         ("--out a.toml --label weight", "1 records have no label"),
-        ("--out a.toml --label readmitted --node patient", "every record has a value of its own"),
+        ("--out a.toml --label readmitted --node patient", "numbers that are not 0, 1, 2, … without gaps"),
         ("--out a.toml --label readmitted --node ward --nodes 3", "cannot be used with"),
         ("--out a.toml --label readmitted --epsilon 0", "epsilon"),
     ] {
         refused(&desk, &format!("new patients.csv {args}"), &[words]);
     }
     assert!(!desk.path("a.toml").exists());
+    // Slips, before anything is written.
+    let with = |line: &str| drop(desk.write("slip.csv", admissions() + line));
+    let node = "new slip.csv --label readmitted --node hospital --out s.toml";
+    with("1,Lakeview,30,ICU,1.0,60,yess\n");
+    refused(&desk, node, &["\"yess\" may be a slip for \"yes\""]);
+    with("1,Lakeveiw,unknown,ICU,1.0,60,yes\n");
+    let said = desk.prdo(node).done().stdout;
+    for words in [
+        "\"Lakeveiw\" may be a slip for \"Lakeview\"",
+        "left out: age (line 1209 has \"unknown\", the others numbers",
+    ] {
+        assert!(said.contains(words), "{words:?} is missing in\n{said}");
+    }
+    refused(
+        &desk,
+        "new slip.csv --label readmitted --node lactate --out t.toml",
+        &["organisations' names, or such numbers, are needed"],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::data::columns::{Columns, one_line};
 use crate::cli::new::NewArgs;
 use crate::progress::say;
 use prdo::config::Value;
-use prdo::data::{self, ColumnSurvey, nearest_name};
+use prdo::data::{self, ColumnSurvey, nearest_name, slips};
 use prdo::output::write_atomically;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ impl Start {
         let label = column(found, "--label", label)?;
         let node = args.node.as_ref().map(|name| column(found, "--node", name)).transpose()?;
         check_label(label, found)?;
-        let organisations = node.map(|node| organisations(node)).transpose()?;
+        let organisations = node.map(organisations).transpose()?;
         let columns = Columns::new(found.to_vec(), Some(&label.name), node.map(|node| node.name.as_str()));
         if columns.used().is_empty() {
             return Err(Failure::Input(format!(
@@ -158,6 +158,7 @@ impl Start {
         if let Some((name, all)) = &self.node {
             let each: Vec<String> = all.iter().map(|(name, n)| format!("{name} {n}")).collect();
             lines.push(format!("{} organisations (column {name}): {}", all.len(), each.join(", ")));
+            lines.extend(maybe_slips(all));
             if least(all).is_some() {
                 lines.push(format!("with fewer than {LEAST} records, these take no part: {}", small(all)));
             }
@@ -181,13 +182,13 @@ const TRAINING: &str = "[method]
 name = \"edm\"                 # prdo, ed, mt, dsgd: `prdo compare` holds them against each other
 step_size = 20.0
 beta = 0.8                   # how long edm and mt remember
-gamma = 0.3                  # for prdo: the share of the fresh gradient
+# gamma = 0.3                # for prdo: the share of the fresh gradient
 
-[batch]                      # without a size, every record takes part in every round
+[batch]                      # without a size: as many records a round as the smallest organisation has
 
 [clip]
 gradient = 0.5               # the most that one record adds to a sum
-difference = 0.05            # for prdo: the same of a record's change
+# difference = 0.05          # for prdo: the same of a record's change
 ";
 
 /// Text as run files have it.
@@ -212,10 +213,12 @@ fn column<'a>(found: &'a [ColumnSurvey], flag: &str, name: &str) -> Result<&'a C
 fn check_label(label: &ColumnSurvey, found: &[ColumnSurvey]) -> Result<(), Failure> {
     let name = &label.name;
     let wrong = |why: String| Err(Failure::Input(format!("--label {name:?}: {why}")));
+    let slips = maybe_slips(&counted(label));
     match label.distinct() {
         _ if label.missing > 0 => {
             wrong(format!("{} records have no label: fill them in or remove them", label.missing))
         }
+        _ if !slips.is_empty() => wrong(format!("{}: correct it first", slips.join("; "))),
         Some(0 | 1) => wrong("every record has the same value: there is nothing to learn".into()),
         Some(2..=MOST_CLASSES) => Ok(()),
         distinct => {
@@ -249,12 +252,21 @@ fn organisations(node: &ColumnSurvey) -> Result<Vec<(String, usize)>, Failure> {
         _ if node.missing > 0 => {
             wrong(format!("{} records belong to nobody: fill them in or remove them", node.missing))
         }
+        Some(n) if !node.is_text() && node.range != Some((0.0, n as f64 - 1.0)) => wrong(
+            "it holds numbers that are not 0, 1, 2, … without gaps: organisations' names, or such numbers, are needed".into(),
+        ),
         Some(1) => {
             wrong("one organisation holds all records: leave --node out to deal them to several".into())
         }
         Some(n) if n < node.records => Ok(counted(node)),
         _ => wrong("every record has a value of its own: it does not say who holds what".into()),
     }
+}
+
+/// Values of hardly any record that are nearly another's, in words.
+fn maybe_slips(all: &[(String, usize)]) -> Vec<String> {
+    let counted: Vec<(&str, usize)> = all.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    slips(&counted).iter().map(|(rare, common)| format!("{rare:?} may be a slip for {common:?}")).collect()
 }
 
 /// Every value with the number of its records, the commonest first.

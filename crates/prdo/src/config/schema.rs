@@ -377,7 +377,7 @@ pub const KEYS: &[Key] = &[
         "batch.size",
         Kind::Integer(1, 1 << 28),
         None,
-        "b, records a round and node (expected, under Poisson sampling); default: all",
+        "b, records a round and node (expected, under Poisson sampling); default: as many as the smallest node has",
     ),
     key("batch.first", Kind::Integer(1, 1 << 28), None, "b0, of prdo's first round; default: size"),
     key(

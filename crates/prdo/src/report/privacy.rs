@@ -29,12 +29,15 @@ pub enum Kind {
     Warning,
 }
 
-/// What is said about a feature map: it costs no privacy, and which one it is.
+/// What is said about a feature map: what it costs, and which one it is. A table's ranges come from whoever wrote them.
 pub fn features_note(description: &str, hash: &str) -> String {
-    format!(
-        "The feature map is made of public constants: nothing in it was computed from records, so it costs no privacy \
-         ({description}; hash {hash})."
-    )
+    let cost = if description.contains(": columns ") {
+        "The feature map is what the run file says of each column. It costs no privacy if its ranges are limits that \
+         everybody knows; ranges read from the records, as `prdo new` writes them, are not covered by ε"
+    } else {
+        "The feature map is made of public constants: nothing in it was computed from records, so it costs no privacy"
+    };
+    format!("{cost} ({description}; hash {hash}).")
 }
 
 fn accountant(accounting: Accounting) -> &'static str {

@@ -82,7 +82,7 @@ pub(super) struct Rows<'a, R: Read> {
 /// One of them.
 pub(super) struct Row<'a> {
     file: &'a str,
-    line: u64,
+    pub(super) line: u64,
     record: &'a ByteRecord,
 }
 

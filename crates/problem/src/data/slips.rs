@@ -32,7 +32,7 @@ pub fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Names that are hardly any record's and nearly another's, each with that other one.
-pub(super) fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
+pub fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
     /// With more names, being alike says little, and comparing all of them takes long.
     const MOST: usize = 200;
     /// How many times fewer records a slip has.

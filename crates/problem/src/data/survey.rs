@@ -20,6 +20,10 @@ pub struct ColumnSurvey {
     pub records: usize,
     /// How many cells are empty or hold a word that usually stands for nothing.
     pub missing: usize,
+    /// The line of the first of them.
+    pub first_missing: Option<u64>,
+    /// The first cell that is neither a number nor missing, and its line.
+    pub first_text: Option<(String, u64)>,
     /// How many cells hold a finite number.
     pub numbers: usize,
     /// The smallest and the largest number; nothing if there is none.
@@ -31,19 +35,23 @@ pub struct ColumnSurvey {
 impl ColumnSurvey {
     fn new(name: String) -> Self {
         let (records, missing, numbers, values) = (0, 0, 0, BTreeMap::new());
-        Self { name, records, missing, numbers, range: None, values, many: false }
+        let (first_missing, first_text) = (None, None);
+        Self { name, records, missing, first_missing, first_text, numbers, range: None, values, many: false }
     }
 
-    fn push(&mut self, text: &str) {
+    fn push(&mut self, text: &str, line: u64) {
         self.records += 1;
         if is_missing(text) {
             self.missing += 1;
+            self.first_missing.get_or_insert(line);
             return;
         }
         if let Some(number) = text.parse().ok().filter(|number: &f64| number.is_finite()) {
             self.numbers += 1;
             let (low, high) = self.range.unwrap_or((number, number));
             self.range = Some((low.min(number), high.max(number)));
+        } else if self.first_text.is_none() {
+            self.first_text = Some((text.to_owned(), line));
         }
         let room = self.values.len() < MOST_VALUES;
         match self.values.get_mut(text) {
@@ -56,6 +64,12 @@ impl ColumnSurvey {
     /// Whether something in it is neither a number nor missing.
     pub fn is_text(&self) -> bool {
         self.numbers + self.missing < self.records
+    }
+
+    /// How many cells are text, where nearly all others are numbers: slips, more likely than categories.
+    pub fn stray_texts(&self) -> usize {
+        let texts = self.records - self.missing - self.numbers;
+        if self.numbers >= 9 * texts { texts } else { 0 }
     }
 
     /// How many different values it holds; nothing if they are too many to count.
@@ -91,7 +105,7 @@ pub fn survey(path: &Path) -> Result<Vec<ColumnSurvey>, DataError> {
     let mut columns: Vec<ColumnSurvey> = rows.names().iter().cloned().map(ColumnSurvey::new).collect();
     while let Some(row) = rows.row()? {
         for (c, column) in columns.iter_mut().enumerate() {
-            column.push(row.text(c)?);
+            column.push(row.text(c)?, row.line);
         }
     }
     Ok(columns)

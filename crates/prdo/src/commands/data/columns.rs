@@ -231,7 +231,7 @@ impl Columns {
         let left: Vec<String> = self
             .left_out()
             .iter()
-            .map(|(name, why)| format!("# Without {}: {why}.\n", one_line(name)))
+            .map(|(name, why)| format!("# Without {}: {}.\n", one_line(name), one_line(why)))
             .collect();
         match self.used().len() == self.features().count() {
             true => String::new(),
@@ -245,14 +245,25 @@ pub fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// Why nothing can be learned from a column; nothing if something can.
+/// Why a column should not be learned from as it is; nothing if it may.
 fn unfit(column: &ColumnSurvey) -> Option<String> {
-    match column.missing {
+    let mend = "correct it, or remove the record, and ask again";
+    match (column.missing, column.stray_texts(), &column.first_text) {
         // What is different for every record says nothing about new ones.
-        0 if column.is_key() => Some("every record has a value of its own".into()),
-        0 => None,
-        1 => Some("1 value is missing".into()),
-        missing => Some(format!("{missing} values are missing")),
+        (0, 0, _) if column.is_key() => Some("every record has a value of its own".into()),
+        (0, 0, _) => None,
+        (0, 1, Some((text, line))) => Some(format!("line {line} has {text:?}, the others numbers: {mend}")),
+        (0, texts, Some((text, line))) => {
+            Some(format!("{texts} values are no numbers, as {text:?} in line {line}, but most are: {mend}"))
+        }
+        (missing, ..) => {
+            let (are, line) =
+                (if missing == 1 { "value is" } else { "values are" }, column.first_missing.unwrap_or(0));
+            Some(format!(
+                "{missing} {are} missing, the first in line {line}: {}",
+                mend.replace("correct it", "fill it in")
+            ))
+        }
     }
 }
 

@@ -41,9 +41,9 @@ pub(super) fn large_nodes<F: Feature>(
     }
     if nodes > 0 {
         let (who, take) = if nodes == 1 { ("organisation", "does") } else { ("organisations", "do") };
+        let left = if records == 1 { "1 record is" } else { &format!("{records} records are") };
         warnings.push(format!(
-            "{nodes} {who} with fewer than {least} records {take} not take part: {records} records are left out \
-             (partition.least)"
+            "{nodes} {who} with fewer than {least} records {take} not take part: {left} left out (partition.least)"
         ));
     }
     Ok(dataset)
