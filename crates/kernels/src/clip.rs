@@ -31,6 +31,11 @@ leveled!(
     add_difference = add_difference_body (sum: &mut [i32], first: f32, second: f32, a: &[f32], b: &[f32])
 );
 
+leveled!(
+    /// Writes steps·spacing/size: a sum in steps of a grid as an average. The same bits with all instructions.
+    average = average_body (steps: &[i64], spacing: f64, size: f64, out: &mut [f64])
+);
+
 /// One rank-one matrix `along[i]·columns[j]`, and perhaps a second one `across.0[i]·across.1[j]` that is added.
 #[derive(Clone, Copy, Debug)]
 pub struct Outer<'a> {
@@ -147,6 +152,15 @@ unsafe fn add_at<S: Simd>(p: *mut i32, v: S::V) {
     unsafe { S::store_sums(p, S::add_rounded(S::load_sums(p), v)) }
 }
 
+/// The compiler makes vectors of it where there are instructions for 64-bit integers.
+#[inline(always)]
+fn average_body<S: Simd>(steps: &[i64], spacing: f64, size: f64, out: &mut [f64]) {
+    check_equal(steps.len(), out.len());
+    for (out, steps) in out.iter_mut().zip(steps) {
+        *out = *steps as f64 * spacing / size;
+    }
+}
+
 #[inline(always)]
 fn add_outers_body<S: Simd>(sum: &mut [i32], terms: &[Outer<'_>]) {
     let Some(Outer { along, columns, .. }) = terms.first() else { return };
@@ -248,6 +262,18 @@ mod tests {
             }
             assert!(!sum_of_squares(level, &[f32::NAN; 16]).is_finite());
             assert!(!sum_of_squares(level, &[f32::INFINITY; 16]).is_finite());
+        }
+    }
+
+    #[test]
+    fn averages_have_the_same_bits_everywhere() {
+        let steps: Vec<i64> =
+            (0..100).map(|i| (i - 50) * 0x0123_4567_89ab_cdef_i64.rotate_left(i as u32) / 50).collect();
+        let exact: Vec<f64> = steps.iter().map(|s| *s as f64 * 0.0625 / 101.0).collect();
+        for level in Level::available() {
+            let mut out = vec![0.0; steps.len()];
+            average(level, &steps, 0.0625, 101.0, &mut out);
+            assert_eq!(out, exact);
         }
     }
 

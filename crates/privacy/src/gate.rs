@@ -17,6 +17,7 @@ use crate::shard::Shard;
 use crate::single;
 use crate::streams::{Hidden, Secret};
 use prdo_accounting::{Event, History, Target};
+use prdo_kernels::{Level, clip as kernel};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub struct Gate<M: Model, P: Protection> {
 
 /// Batches of more coordinates than this are spread over threads.
 const PARALLEL_WORK: usize = 1 << 17;
+/// Coordinates of an average that a thread takes at a time.
+const PART: usize = 1 << 14;
 /// Records a thread takes at a time. Fixed, so that floating-point sums do not depend on the thread count.
 pub(crate) const CHUNK: usize = 2048;
 
@@ -412,9 +415,11 @@ fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateErro
 
 /// Steps on the grid divided by the public batch size.
 fn average<P: Protection>(sum: &[i64], grid: Grid, size: f64) -> Released<P> {
-    let value = |steps: &i64| grid.value(*steps) / size;
-    Released::from_gate(match sum.len() {
-        0..PARALLEL_WORK => sum.iter().map(value).collect(),
-        _ => sum.par_iter().with_min_len(1 << 14).map(value).collect(),
-    })
+    let mut values = vec![0.0; sum.len()];
+    let part = |sum: &[i64], out: &mut [f64]| kernel::average(Level::best(), sum, grid.spacing(), size, out);
+    match sum.len() {
+        0..PARALLEL_WORK => part(sum, &mut values),
+        _ => values.par_chunks_mut(PART).zip(sum.par_chunks(PART)).for_each(|(out, sum)| part(sum, out)),
+    }
+    Released::from_gate(values)
 }
