@@ -9,7 +9,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use prdo_kernels::activation::{self, Activation};
 use prdo_kernels::clip::{self, Outer};
-use prdo_kernels::winograd::{self, Finish, Geometry, TAPS};
+use prdo_kernels::winograd::{self, Finish, Geometry, TAPS, Tile};
 use prdo_kernels::{LANES, Level, Memory, Records, dense};
 use std::hint::black_box;
 use std::time::Duration;
@@ -66,6 +66,9 @@ fn plane(layer: &Layer, channels: usize) -> Memory {
     memory
 }
 
+/// Both ways of doing a convolution, and what is added to its name.
+const TILES: [(Tile, &str); 2] = [(Tile::F2, ""), (Tile::F4, " by 4x4")];
+
 /// Times `work` for every instruction set.
 fn each_level(
     group: &mut BenchmarkGroup<'_, WallTime>,
@@ -81,7 +84,7 @@ fn each_level(
 
 fn convolve(c: &mut Criterion) {
     let mut group = c.benchmark_group("convolve");
-    for layer in &LAYERS {
+    for (layer, (tile, suffix)) in LAYERS.iter().flat_map(|layer| TILES.map(|tile| (layer, tile))) {
         let g = layer.geometry();
         let (input, output) = (layer.plane(layer.1), layer.plane(layer.2));
         // A record: its input, its output (or what is left of it), and where the largest values were.
@@ -91,25 +94,39 @@ fn convolve(c: &mut Criterion) {
         for record in memory.chunks_exact_mut(stride) {
             record[..input].copy_from_slice(&plane(layer, layer.1));
         }
-        let (weights, bias) = (values(g.weights()), values(layer.2));
-        let mut scratch = Memory::zeros(g.scratch(GROUP));
+        let (weights, bias) = (values(g.weights(tile)), values(layer.2));
+        let mut scratch = Memory::zeros(g.scratch(tile, GROUP));
         let pool = layer.4.then_some(input + output);
         let finish =
             Finish { bias: Some(&bias), pool, activation: Activation::Tanh, halo: 1, derivative: None };
-        each_level(&mut group, layer.0, Throughput::Elements(GROUP as u64 * layer.flops()), |level| {
-            winograd::convolve(level, &g, &mut memory, records, 0, input, &weights, finish, &mut scratch);
+        let name = format!("{}{suffix}", layer.0);
+        each_level(&mut group, &name, Throughput::Elements(GROUP as u64 * layer.flops()), |level| {
+            winograd::convolve(
+                level,
+                tile,
+                &g,
+                &mut memory,
+                records,
+                0,
+                input,
+                &weights,
+                finish,
+                &mut scratch,
+            );
         });
     }
 }
 
 fn weight_gradient(c: &mut Criterion) {
     let mut group = c.benchmark_group("weight_gradient");
-    for layer in LAYERS.iter().filter(|layer| !layer.4) {
+    let dense = LAYERS.iter().filter(|layer| !layer.4);
+    for (layer, (tile, suffix)) in dense.flat_map(|layer| TILES.map(|tile| (layer, tile))) {
         let g = layer.geometry();
         let (x, dy) = (plane(layer, layer.1), plane(layer, layer.2));
-        let (mut gradient, mut scratch) = (Memory::zeros(g.gradient()), Memory::zeros(g.scratch(1)));
-        each_level(&mut group, layer.0, Throughput::Elements(layer.flops()), |level| {
-            winograd::weight_gradient(level, &g, &x, &dy, &mut gradient, &mut scratch);
+        let (mut gradient, mut scratch) = (Memory::zeros(g.gradient()), Memory::zeros(g.scratch(tile, 1)));
+        let name = format!("{}{suffix}", layer.0);
+        each_level(&mut group, &name, Throughput::Elements(layer.flops()), |level| {
+            winograd::weight_gradient(level, tile, &g, &x, &dy, &mut gradient, &mut scratch);
         });
     }
 }

@@ -115,6 +115,41 @@ fn losses_gradients_and_differences_are_the_fixtures() {
     }
 }
 
+/// A record's gradient as the gate gets it at one point: by larger tiles than `Model::gradient`, whose results may be
+/// subtracted from one another.
+fn at_one_point(model: &Network<f64>, x: &[f64], data: &Table<f64>, record: usize) -> Vec<f64> {
+    let engine = model.engine().unwrap();
+    let ready = engine.prepare(&[x]);
+    let mut worker = ready.worker();
+    worker.load(data, &[record as u32]);
+    let mut coordinates = Vec::new();
+    for n in 0..worker.pieces() {
+        worker.differentiate(0, n);
+        match worker.piece(0, 0, n) {
+            Piece::Dense(values) => coordinates.extend_from_slice(values),
+            Piece::Outer { rows, columns } => {
+                coordinates.extend(rows.iter().flat_map(|r| columns.iter().map(move |c| r * c)));
+            }
+        }
+    }
+    engine.places().iter().map(|place| f64::from(coordinates[*place as usize])).collect()
+}
+
+#[test]
+fn gradients_at_one_point_are_the_fixtures() {
+    let json = fixture();
+    for level in Level::available() {
+        let Setting { model, data, now, .. } = setting(level);
+        for (r, expected) in json["records"].as_array().unwrap().iter().enumerate() {
+            let what = format!("{} record {r} at one point", level.name());
+            let gradient = at_one_point(&model, &now, &data, r);
+            compare(model.spec(), &gradient, &expected["grad_norms"], &expected["grad_probes"], &what);
+            let total = number(&expected["grad_norm"]);
+            assert!((norm(&gradient) - total).abs() < TOLERANCE * total, "{what}");
+        }
+    }
+}
+
 #[test]
 fn the_gates_query_is_the_fixtures() {
     let json = fixture();

@@ -1,28 +1,32 @@
-//! 3×3 convolutions by Winograd's F(2×2, 3×3): sixteen products where the definition has thirty-six.
+//! 3×3 convolutions by Winograd's F(2×2, 3×3) and F(4×4, 3×3): 16 products where the definition has 36, and 36 where
+//! it has 144.
 //!
-//! A tile of 2×2 outputs is Y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A of its 4×4 inputs d and the 3×3 weights g (Lavin and
-//! Gray, 2016). Summed over input channels, each of the sixteen places ξ of a tile is a matrix product.
+//! A tile of m×m outputs is Y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A of its (m+2)×(m+2) inputs d and the 3×3 weights g (Lavin
+//! and Gray, 2016). Summed over input channels, each of the (m+2)² places ξ of a tile is a matrix product.
 //! The gradient with respect to the weights is the same bilinear form read the other way: Gᵀ[Σ (A dY Aᵀ) ⊙
 //! (Bᵀ d B)]G.
 //!
 //! Images are planes of blocks of sixteen channels, `[block][height + 2·halo][width + 2·halo][16]`, with a halo of
-//! zeros; inputs here have a halo of 1. Heights and widths are even.
+//! zeros; inputs here have a halo of 1. Heights and widths are even, and multiples of 4 for F(4×4).
 
 mod convolve;
+mod finish;
 mod pooled;
+mod transform;
 mod weight_gradient;
+mod weights;
 
 #[cfg(test)]
 mod tests;
 
-pub use convolve::{Finish, convolve, transform_weights};
+pub use convolve::convolve;
+pub use finish::Finish;
 pub use pooled::{pooled_input_gradient, pooled_weight_gradient};
 pub use weight_gradient::weight_gradient;
+pub use weights::transform_weights;
 
 use crate::simd::LANES;
 
-/// Places of a tile.
-const PLACES: usize = 16;
 /// Taps of a kernel.
 pub const TAPS: usize = 9;
 /// Values added to a plane of scratch memory so that the planes of a tile do not share a cache set.
@@ -32,8 +36,42 @@ const MOST_SIDE: usize = 1 << 16;
 const MOST_BLOCKS: usize = 1 << 16;
 /// The widest halo of a plane that is written.
 const MOST_HALO: usize = 16;
-/// Tiles done at a time.
-const TILES: usize = 16;
+/// Output channels, and blocks of input channels, of a weight gradient that are done at a time.
+const ROWS: usize = 8;
+const PAIR: usize = 2;
+
+/// How many outputs are made at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tile {
+    /// 2×2: as accurate as the definition.
+    F2,
+    /// 4×4: fewer multiplications, and two to three times the error.
+    F4,
+}
+
+impl Tile {
+    /// Outputs of a side.
+    const fn side(self) -> usize {
+        match self {
+            Tile::F2 => 2,
+            Tile::F4 => 4,
+        }
+    }
+
+    /// Places of a tile.
+    const fn places(self) -> usize {
+        (self.side() + 2) * (self.side() + 2)
+    }
+
+    /// Tiles done at a time: whole register tiles of rows, and so few that a row of places, its products and the sums
+    /// of all rows (24 vectors a block and tile for F(4×4), 8 for F(2×2)) stay near.
+    const fn at_once(self) -> usize {
+        match self {
+            Tile::F2 => 16,
+            Tile::F4 => 8,
+        }
+    }
+}
 
 /// The size of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,20 +87,22 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Whether this size can be done: even, and small enough that a place in a plane is exact in `f32`.
-    pub fn fits(&self) -> bool {
-        let even = self.height.is_multiple_of(2) && self.width.is_multiple_of(2);
+    /// Whether this size can be done by such tiles: whole ones, and small enough that a place in a plane is exact in
+    /// `f32`.
+    pub fn fits(&self, tile: Tile) -> bool {
+        let whole = self.height.is_multiple_of(tile.side()) && self.width.is_multiple_of(tile.side());
         let sides = 1..=MOST_SIDE;
         let blocks = 1..=MOST_BLOCKS;
-        even && sides.contains(&self.height)
+        whole
+            && sides.contains(&self.height)
             && sides.contains(&self.width)
             && blocks.contains(&self.inputs)
             && blocks.contains(&self.outputs)
             && (self.height + 2) * (self.width + 2) * LANES < 1 << 24
     }
 
-    fn tiles(&self) -> usize {
-        self.height * self.width / 4
+    fn tiles(&self, tile: Tile) -> usize {
+        self.height * self.width / (tile.side() * tile.side())
     }
 
     /// Values of the input plane, halo included.
@@ -75,16 +115,19 @@ impl Geometry {
     }
 
     /// Values of scratch memory that [`convolve`] and [`weight_gradient`] need for up to `records` records.
-    pub fn scratch(&self, records: usize) -> usize {
-        let (v, m) =
-            self.scratch_planes(TILES.min(self.tiles() * records.max(1)).max(self.tiles().min(TILES)));
-        let (all_v, all_m) = self.scratch_planes(self.tiles());
-        PLACES * (v + m).max(all_v + all_m)
+    pub fn scratch(&self, tile: Tile, records: usize) -> usize {
+        let (side, line) = (tile.side(), tile.side() + 2);
+        let tiles = tile.at_once().min(self.tiles(tile) * records.max(1));
+        let (v, m) = self.scratch_planes(tiles);
+        let convolution = line * (v + m + tiles * self.outputs * side * LANES);
+        let (v, m) = self.scratch_planes(self.tiles(tile));
+        let gradient = tile.places() * (v + m + ROWS * PAIR * LANES);
+        convolution.max(gradient)
     }
 
     /// Values of the transformed weights.
-    pub fn weights(&self) -> usize {
-        PLACES * self.inputs * self.outputs * LANES * LANES
+    pub fn weights(&self, tile: Tile) -> usize {
+        tile.places() * self.inputs * self.outputs * LANES * LANES
     }
 
     /// Values of a weight gradient: `[output][input block][tap][16]`.
@@ -126,11 +169,12 @@ struct Cursor {
 impl Cursor {
     const START: Cursor = Cursor { record: 0, y: 0, x: 0 };
 
+    /// To the next tile of this side.
     #[inline(always)]
-    fn advance(&mut self, g: &Geometry) {
-        self.x += 2;
+    fn advance(&mut self, g: &Geometry, side: usize) {
+        self.x += side;
         if self.x == g.width {
-            (self.x, self.y) = (0, self.y + 2);
+            (self.x, self.y) = (0, self.y + side);
             if self.y == g.height {
                 (self.y, self.record) = (0, self.record + 1);
             }

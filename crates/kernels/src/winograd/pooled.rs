@@ -1,7 +1,7 @@
 //! Gradients of a convolution whose outputs were max-pooled: one value in four of them has a gradient, and only
 //! those are visited.
 
-use super::{Cursor, Geometry, MOST_HALO, Plan, TAPS};
+use super::{Cursor, Geometry, MOST_HALO, Plan, TAPS, Tile};
 use crate::activation::{self, Activation};
 use crate::level::leveled;
 use crate::simd::{LANES, Simd};
@@ -33,9 +33,9 @@ fn pooled_weight_gradient_body<S: Simd>(
     gradient: &mut [f32],
 ) {
     let windows = g.height / 2 * (g.width / 2);
-    assert!(g.fits() && x.len() >= g.input_len() && gradient.len() == g.gradient());
+    assert!(g.fits(Tile::F2) && x.len() >= g.input_len() && gradient.len() == g.gradient());
     assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
-    let plan = Plan::new(g, g.tiles());
+    let plan = Plan::new(g, g.tiles(Tile::F2));
     check_places(&plan, &places[..g.outputs * windows * LANES]);
     // SAFETY: the lengths and the places were checked.
     unsafe {
@@ -176,12 +176,12 @@ fn pooled_input_gradient_body<S: Simd>(
     halo: usize,
     scratch: &mut [f32],
 ) {
-    assert!(g.fits() && halo <= MOST_HALO);
+    assert!(g.fits(Tile::F2) && halo <= MOST_HALO);
     let windows = g.height / 2 * (g.width / 2);
-    let plan = Plan::new(g, g.tiles());
+    let plan = Plan::new(g, g.tiles(Tile::F2));
     let out_row = (g.width + 2 * halo) * LANES;
     let out_block = (g.height + 2 * halo) * out_row;
-    assert!(g.fits() && x.len() >= g.input_len() && out.len() >= g.inputs * out_block);
+    assert!(g.fits(Tile::F2) && x.len() >= g.input_len() && out.len() >= g.inputs * out_block);
     assert!(dy.len() >= g.outputs * windows * LANES && places.len() >= g.outputs * windows * LANES);
     assert!(weights.len() == g.gradient() && scratch.len() >= g.sparse_scratch());
     let groups = g.outputs.div_ceil(2);
@@ -252,7 +252,7 @@ unsafe fn sort<S: Simd>(plan: &Plan, dy: *const f32, places: *const f32, lists: 
                     let count = f32::from_bits((found - before) as u32);
                     *lists.counts.add((group * windows + w) * 4 + k) = count;
                 }
-                window.advance(g);
+                window.advance(g, 2);
             }
         }
     }

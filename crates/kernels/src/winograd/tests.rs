@@ -59,23 +59,37 @@ impl Case {
     }
 }
 
-const CASES: [Geometry; 4] = [
+const CASES: [Geometry; 6] = [
     Geometry { inputs: 1, outputs: 1, height: 2, width: 2 },
     Geometry { inputs: 2, outputs: 2, height: 4, width: 6 },
     Geometry { inputs: 1, outputs: 3, height: 8, width: 4 },
     Geometry { inputs: 3, outputs: 2, height: 6, width: 6 },
+    Geometry { inputs: 1, outputs: 1, height: 4, width: 4 },
+    Geometry { inputs: 3, outputs: 1, height: 8, width: 12 },
 ];
+
+/// Every case with every tile that can do it.
+fn cases() -> impl Iterator<Item = (Tile, Geometry)> {
+    let of = |tile: Tile| CASES.into_iter().filter(move |g| g.fits(tile)).map(move |g| (tile, g));
+    of(Tile::F2).chain(of(Tile::F4))
+}
+
+/// The transformed weights of a case.
+fn transformed(level: Level, tile: Tile, case: &Case) -> Vec<f32> {
+    let mut u = vec![0.0; case.g.weights(tile)];
+    let lanes = |block: usize, i: usize| {
+        std::array::from_fn(|t| std::array::from_fn(|k| case.weight(block * LANES + k, i, t)))
+    };
+    transform_weights(level, tile, &case.g, lanes, &mut u);
+    u
+}
 
 #[test]
 fn convolutions_are_their_definition_for_several_records() {
     for level in Level::available() {
-        for g in CASES {
+        for (tile, g) in cases() {
             let case = Case::new(g);
-            let mut u = vec![0.0; g.weights()];
-            let lanes = |block: usize, i: usize| {
-                std::array::from_fn(|t| std::array::from_fn(|k| case.weight(block * LANES + k, i, t)))
-            };
-            transform_weights(&g, lanes, &mut u);
+            let u = transformed(level, tile, &case);
             let bias: Vec<f32> = (0..g.outputs * LANES).map(|o| o as f32 / 10.0).collect();
             let stride = case.x.len() + g.outputs * g.height * g.width * LANES;
             let count = 3;
@@ -84,7 +98,7 @@ fn convolutions_are_their_definition_for_several_records() {
                 let scaled: Vec<f32> = case.x.iter().map(|v| v * (r + 1) as f32).collect();
                 memory[r * stride..r * stride + scaled.len()].copy_from_slice(&scaled);
             }
-            let mut scratch = vec![0.0; g.scratch(count)];
+            let mut scratch = vec![0.0; g.scratch(tile, count)];
             let finish = Finish {
                 bias: Some(&bias),
                 pool: None,
@@ -93,14 +107,16 @@ fn convolutions_are_their_definition_for_several_records() {
                 derivative: None,
             };
             let records = Records { stride, count };
-            convolve(level, &g, &mut memory, records, 0, case.x.len(), &u, finish, &mut scratch);
+            convolve(level, tile, &g, &mut memory, records, 0, case.x.len(), &u, finish, &mut scratch);
             for r in 0..count {
                 for o in 0..g.outputs * LANES {
                     for y in 0..g.height {
                         for x in 0..g.width {
                             let exact = (r + 1) as f64 * case.exact(o, y, x) + f64::from(bias[o]);
                             let place = r * stride + case.x.len() + at(o, y, x, g.height, g.width, 0);
-                            assert!((f64::from(memory[place]) - exact).abs() < 1e-4, "{}", level.name());
+                            let error = (f64::from(memory[place]) - exact).abs();
+                            let most = 1e-4 * if tile == Tile::F4 { (r + 1) as f64 } else { 1.0 };
+                            assert!(error < most, "{tile:?} {}: {error:e} of {exact:e}", level.name());
                         }
                     }
                 }
@@ -109,15 +125,54 @@ fn convolutions_are_their_definition_for_several_records() {
     }
 }
 
+/// Pooled outputs and their places, and outputs times a derivative: what the other tile gives, to rounding.
+#[test]
+fn both_tiles_finish_alike() {
+    for level in Level::available() {
+        for g in CASES.into_iter().filter(|g| g.fits(Tile::F4)) {
+            let case = Case::new(g);
+            let (input, windows) = (case.x.len(), g.outputs * g.height * g.width * LANES / 4);
+            let plane = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
+            let run = |tile: Tile, pooled: bool| {
+                let mut memory = case.x.clone();
+                memory.resize(input + plane, 0.0);
+                memory.extend(Case::new(Geometry { inputs: g.outputs, ..g }).x);
+                let finish = Finish {
+                    bias: None,
+                    pool: pooled.then_some(input + plane),
+                    activation: if pooled { Activation::Tanh } else { Activation::None },
+                    halo: 1,
+                    derivative: (!pooled).then_some((Activation::Tanh, input + plane)),
+                };
+                let records = Records { stride: memory.len(), count: 1 };
+                let (u, mut scratch) = (transformed(level, tile, &case), vec![7.0; g.scratch(tile, 1)]);
+                convolve(level, tile, &g, &mut memory, records, 0, input, &u, finish, &mut scratch);
+                memory[input..].to_vec()
+            };
+            for pooled in [false, true] {
+                let (two, four) = (run(Tile::F2, pooled), run(Tile::F4, pooled));
+                for (a, b) in two[..plane].iter().zip(&four) {
+                    assert!((a - b).abs() < 1e-4, "{}: {a} {b}", level.name());
+                }
+                // Largest values are far apart in these cases, so they are found at the same places.
+                let places = |found: &[f32]| -> Vec<u32> {
+                    found[plane..plane + windows].iter().map(|place| place.to_bits()).collect()
+                };
+                assert_eq!(places(&two), places(&four), "{}", level.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn weight_gradients_are_their_definition_dense_and_pooled() {
     for level in Level::available() {
-        for g in CASES {
+        for (tile, g) in cases() {
             let case = Case::new(g);
             let (h, w) = (g.height, g.width);
             let mut gradient = vec![0.0; g.gradient()];
-            let mut scratch = vec![0.0; g.scratch(1)];
-            weight_gradient(level, &g, &case.x, &case.dy, &mut gradient, &mut scratch);
+            let mut scratch = vec![0.0; g.scratch(tile, 1)];
+            weight_gradient(level, tile, &g, &case.x, &case.dy, &mut gradient, &mut scratch);
             check(&case, &case.dy, &gradient);
 
             // Pooled: gradients at one place of each window, found back by its patch's place.
@@ -206,4 +261,13 @@ fn a_place_beyond_the_plane_is_refused() {
     let (x, dy, mut gradient) = (vec![0.0; g.input_len()], [0.0; LANES], vec![0.0; g.gradient()]);
     let places = [f32::from_bits(5 * 16 + 1); LANES];
     pooled_weight_gradient(Level::best(), &g, &x, &dy, &places, &mut gradient);
+}
+
+#[test]
+#[should_panic(expected = "fits")]
+fn a_size_that_is_not_whole_tiles_is_refused() {
+    let g = Geometry { inputs: 1, outputs: 1, height: 4, width: 6 };
+    let (x, mut gradient) = (vec![0.0; g.input_len()], vec![0.0; g.gradient()]);
+    let mut scratch = vec![0.0; g.scratch(Tile::F4, 1)];
+    weight_gradient(Level::best(), Tile::F4, &g, &x, &x, &mut gradient, &mut scratch);
 }

@@ -1,7 +1,8 @@
 //! The gradient with respect to the weights: the same form read the other way.
 
-use super::convolve::{four, input_tile};
-use super::{Cursor, Geometry, PLACES, Plan, TAPS};
+use super::finish::line;
+use super::transform::{F2, F4, Transform};
+use super::{Cursor, Geometry, PAIR, Plan, ROWS, TAPS, Tile};
 use crate::gemm::{self, Strides};
 use crate::level::leveled;
 use crate::simd::{LANES, Simd};
@@ -10,53 +11,101 @@ leveled!(
     /// Writes the gradient with respect to the weights over `gradient`, for an input plane `x` and the gradient
     /// `dy` of the outputs (with a halo of 1).
     weight_gradient = weight_gradient_body (
-        g: &Geometry, x: &[f32], dy: &[f32], gradient: &mut [f32], scratch: &mut [f32],
+        tile: Tile, g: &Geometry, x: &[f32], dy: &[f32], gradient: &mut [f32], scratch: &mut [f32],
     )
 );
 
 #[inline(always)]
 fn weight_gradient_body<S: Simd>(
+    tile: Tile,
     g: &Geometry,
     x: &[f32],
     dy: &[f32],
     gradient: &mut [f32],
     scratch: &mut [f32],
 ) {
-    assert!(g.fits());
+    assert!(g.fits(tile));
     let dy_len = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
-    assert!(g.fits() && x.len() >= g.input_len() && dy.len() >= dy_len);
-    assert!(gradient.len() == g.gradient() && scratch.len() >= g.scratch(1));
-    let plan = Plan::new(g, g.tiles());
-    let (v, d) = scratch.split_at_mut(PLACES * plan.v_plane);
-    let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
+    assert!(x.len() >= g.input_len() && dy.len() >= dy_len);
+    assert!(gradient.len() == g.gradient() && scratch.len() >= g.scratch(tile, 1));
+    let plan = Plan::new(g, g.tiles(tile));
+    let from = (x.as_ptr(), dy.as_ptr());
     // SAFETY: all offsets lie within what was checked above; called with S's instructions.
+    unsafe {
+        match tile {
+            Tile::F2 => all_channels::<S, F2, 2, 4>(&plan, from, gradient.as_mut_ptr(), scratch),
+            Tile::F4 => all_channels::<S, F4, 4, 6>(&plan, from, gradient.as_mut_ptr(), scratch),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+    plan: &Plan,
+    (x, dy): (*const f32, *const f32),
+    gradient: *mut f32,
+    scratch: &mut [f32],
+) {
+    let g = &plan.g;
+    let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
+    let (v, rest) = scratch.split_at_mut(P * P * plan.v_plane);
+    let (d, sums) = rest.split_at_mut(P * P * plan.m_plane);
+    // SAFETY: the caller's.
     unsafe {
         let mut tile = Cursor::START;
         for t in 0..plan.tiles {
-            input_tile::<S>(&plan, x.as_ptr(), tile, v.as_mut_ptr().add(t * inputs));
-            gradient_tile::<S>(&plan, dy.as_ptr(), tile, d.as_mut_ptr().add(t * outputs));
-            tile.advance(g);
+            input_tile::<S, T, M, P>(plan, x, tile, v.as_mut_ptr().add(t * inputs));
+            gradient_tile::<S, T, M, P>(plan, dy, tile, d.as_mut_ptr().add(t * outputs));
+            tile.advance(g, M);
         }
-        let mut sums = [0.0_f32; PLACES * 8 * 2 * LANES];
-        for first in (0..outputs).step_by(8) {
-            for block in (0..g.inputs).step_by(2) {
-                let pair = (g.inputs - block).min(2);
-                let s = Strides { row: 1, step: outputs, next: inputs, out: 2 * LANES };
-                for place in 0..PLACES {
+        for first in (0..outputs).step_by(ROWS) {
+            for block in (0..g.inputs).step_by(PAIR) {
+                let pair = (g.inputs - block).min(PAIR);
+                let s = Strides { row: 1, step: outputs, next: inputs, out: PAIR * LANES };
+                for place in 0..P * P {
                     let a = d.as_ptr().add(place * plan.m_plane + first);
                     let b = v.as_ptr().add(place * plan.v_plane + block * LANES);
-                    let c = sums.as_mut_ptr().add(place * 8 * 2 * LANES);
+                    let c = sums.as_mut_ptr().add(place * ROWS * PAIR * LANES);
                     match pair {
-                        2 => gemm::rows::<S, 2>(a, b, c, (8, plan.tiles), s),
-                        _ => gemm::rows::<S, 1>(a, b, c, (8, plan.tiles), s),
+                        2 => gemm::rows::<S, 2>(a, b, c, (ROWS, plan.tiles), s),
+                        _ => gemm::rows::<S, 1>(a, b, c, (ROWS, plan.tiles), s),
                     }
                 }
-                for row in 0..8 {
+                for row in 0..ROWS {
                     for k in 0..pair {
-                        let from = sums.as_ptr().add((row * 2 + k) * LANES);
+                        let from = sums.as_ptr().add((row * PAIR + k) * LANES);
                         let to = ((first + row) * g.inputs + block + k) * TAPS * LANES;
-                        taps::<S>(from, gradient.as_mut_ptr().add(to));
+                        taps::<S, T, M, P>(from, gradient.add(to));
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Bᵀ d B of one tile, all input channels: place ξ goes to plane ξ of `v`.
+#[inline(always)]
+unsafe fn input_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+    plan: &Plan,
+    x: *const f32,
+    tile: Cursor,
+    v: *mut f32,
+) {
+    // SAFETY: the caller's: a halo of 1 makes every tile whole.
+    unsafe {
+        for block in 0..plan.g.inputs {
+            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES);
+            let v = v.add(block * LANES);
+            let mut rows = [[S::zero(); P]; P];
+            for j in 0..P {
+                let column = T::inputs::<S>(line::<S, P>(d.add(j * LANES), plan.row));
+                for (row, value) in rows.iter_mut().zip(column) {
+                    row[j] = value;
+                }
+            }
+            for (i, row) in rows.into_iter().enumerate() {
+                for (j, value) in T::inputs::<S>(row).into_iter().enumerate() {
+                    S::store(v.add((P * i + j) * plan.v_plane), value);
                 }
             }
         }
@@ -65,57 +114,48 @@ fn weight_gradient_body<S: Simd>(
 
 /// A dy Aᵀ of one tile, all output channels.
 #[inline(always)]
-unsafe fn gradient_tile<S: Simd>(plan: &Plan, dy: *const f32, tile: Cursor, d: *mut f32) {
-    let (y0, x0) = (tile.y, tile.x);
+unsafe fn gradient_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+    plan: &Plan,
+    dy: *const f32,
+    tile: Cursor,
+    d: *mut f32,
+) {
     // SAFETY: the caller's.
     unsafe {
         for block in 0..plan.g.outputs {
-            let at = dy.add(block * plan.block + (y0 + 1) * plan.row + (x0 + 1) * LANES);
-            let below = at.add(plan.row);
-            let left = spread_line::<S>(S::load(at), S::load(below));
-            let right = spread_line::<S>(S::load(at.add(LANES)), S::load(below.add(LANES)));
-            for (i, (a, b)) in left.into_iter().zip(right).enumerate() {
-                for (j, value) in spread_line::<S>(a, b).into_iter().enumerate() {
-                    S::store(d.add(block * LANES + (4 * i + j) * plan.m_plane), value);
+            let at = dy.add(block * plan.block + (tile.y + 1) * plan.row + (tile.x + 1) * LANES);
+            let d = d.add(block * LANES);
+            let mut rows = [[S::zero(); M]; P];
+            for j in 0..M {
+                let column = T::spread::<S>(line::<S, M>(at.add(j * LANES), plan.row));
+                for (row, value) in rows.iter_mut().zip(column) {
+                    row[j] = value;
+                }
+            }
+            for (i, row) in rows.into_iter().enumerate() {
+                for (j, value) in T::spread::<S>(row).into_iter().enumerate() {
+                    S::store(d.add((P * i + j) * plan.m_plane), value);
                 }
             }
         }
     }
 }
 
-/// A applied to two values.
-#[inline(always)]
-unsafe fn spread_line<S: Simd>(a: S::V, b: S::V) -> [S::V; 4] {
-    // SAFETY: the caller's.
-    unsafe { [a, S::add(a, b), S::sub(a, b), S::sub(S::zero(), b)] }
-}
-
-/// Gᵀ applied to four values.
-#[inline(always)]
-unsafe fn tap_line<S: Simd>([u0, u1, u2, u3]: [S::V; 4]) -> [S::V; 3] {
-    // SAFETY: the caller's.
-    unsafe {
-        let half = S::splat(0.5);
-        let (sum, difference) = (S::mul(half, S::add(u1, u2)), S::mul(half, S::sub(u1, u2)));
-        [S::add(u0, sum), difference, S::add(sum, u3)]
-    }
-}
-
 /// Gᵀ u G of one output channel and one block of input channels.
 #[inline(always)]
-unsafe fn taps<S: Simd>(u: *const f32, out: *mut f32) {
+unsafe fn taps<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(u: *const f32, out: *mut f32) {
     // SAFETY: the caller's.
     unsafe {
-        let apart = 8 * 2 * LANES;
-        let mut rows = [[S::zero(); 4]; 3];
-        for j in 0..4 {
-            let column = tap_line::<S>(four::<S>(u.add(j * apart), 4 * apart));
+        let apart = ROWS * PAIR * LANES;
+        let mut rows = [[S::zero(); P]; 3];
+        for j in 0..P {
+            let column = T::taps::<S>(line::<S, P>(u.add(j * apart), P * apart));
             for (row, value) in rows.iter_mut().zip(column) {
                 row[j] = value;
             }
         }
         for (i, row) in rows.into_iter().enumerate() {
-            for (j, value) in tap_line::<S>(row).into_iter().enumerate() {
+            for (j, value) in T::taps::<S>(row).into_iter().enumerate() {
                 S::store(out.add((3 * i + j) * LANES), value);
             }
         }

@@ -4,6 +4,7 @@ use super::engine::{GROUP, NetworkEngine, Normalisation};
 use super::{Shape, Spec};
 use crate::data::{Feature, Table};
 use prdo_kernels::Level;
+use prdo_kernels::winograd::Tile;
 use prdo_privacy::{Engine, Model, Piece, Records};
 use std::marker::PhantomData;
 
@@ -40,7 +41,7 @@ impl<F: Feature> Network<F> {
 
     /// One score a class of each record, in order: what the softmax is taken of.
     pub fn scores(&self, x: &[f64], data: &Table<F>) -> Vec<Vec<f32>> {
-        let at = self.engine.at(&[x]);
+        let at = self.engine.at(&[x], Tile::F4);
         let mut runner = at.runner();
         let mut scores = Vec::with_capacity(data.len());
         each_group(Records::Run(0, data.len()), |group| {
@@ -52,7 +53,7 @@ impl<F: Feature> Network<F> {
 
     /// Losses of `records`, a few at a time, and how many are right.
     fn look(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> (f64, u64) {
-        let at = self.engine.at(&[x]);
+        let at = self.engine.at(&[x], Tile::F4);
         let mut runner = at.runner();
         let (mut loss, mut right) = (0.0, 0);
         each_group(records, |group| {
@@ -134,7 +135,8 @@ impl<F: Feature> Model for Network<F> {
     }
 
     fn evaluate(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) -> f64 {
-        let at = self.engine.at(&[x]);
+        // Callers may subtract what they get at two points.
+        let at = self.engine.at(&[x], Tile::F2);
         let mut runner = at.runner();
         let mut loss = 0.0;
         let mut ordered = vec![0.0_f64; self.engine.coordinates()];

@@ -18,6 +18,7 @@ use crate::data::{Feature, Table};
 use pass::{Buffers, Pass};
 use plan::{Op, Plan, Step};
 use prdo_kernels::Level;
+use prdo_kernels::winograd::Tile;
 use prdo_privacy::{Differentiator, Engine, Piece, Worker};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -84,7 +85,8 @@ impl NetworkEngine {
     /// Bytes of one thread's memory for one point, without the sums: counted, not estimated.
     pub fn bytes(&self) -> usize {
         let zeros = vec![0.0; self.plan.places.len()];
-        let weights: usize = weights(&self.plan, &zeros, Vec::new()).iter().map(Weights::len).sum();
+        let weights = weights(&self.plan, self.level, Tile::F4, &zeros, Vec::new());
+        let weights: usize = weights.iter().map(Weights::len).sum();
         4 * (weights + Buffers::new(&self.plan, GROUP).len())
     }
 
@@ -93,11 +95,12 @@ impl NetworkEngine {
         free.unwrap_or_else(|| Buffers::new(&self.plan, GROUP))
     }
 
-    /// The engine at these points.
-    pub fn at(&self, points: &[&[f64]]) -> AtPoints<'_> {
+    /// The engine at these points, with such tiles where they fit. Results that are going to be subtracted from
+    /// one another want [`Tile::F2`].
+    pub fn at(&self, points: &[&[f64]], tile: Tile) -> AtPoints<'_> {
         let old = || self.old.lock().ok().and_then(|mut old| old.pop()).unwrap_or_default();
-        let weights = points.par_iter().map(|x| weights(&self.plan, x, old())).collect();
-        AtPoints { engine: self, weights }
+        let at = |x: &&[f64]| weights(&self.plan, self.level, tile, x, old());
+        AtPoints { engine: self, tile, weights: points.par_iter().map(at).collect() }
     }
 }
 
@@ -111,13 +114,16 @@ impl<F: Feature> Engine<Table<F>> for NetworkEngine {
     }
 
     fn prepare<'a>(&'a self, points: &[&[f64]]) -> Box<dyn Differentiator<Table<F>> + 'a> {
-        Box::new(self.at(points))
+        // Two points are there for their difference.
+        let tile = if points.len() == 1 { Tile::F4 } else { Tile::F2 };
+        Box::new(self.at(points, tile))
     }
 }
 
 /// The engine at one or two points.
 pub(super) struct AtPoints<'a> {
     engine: &'a NetworkEngine,
+    tile: Tile,
     weights: Vec<Vec<Weights>>,
 }
 
@@ -133,7 +139,7 @@ impl Drop for AtPoints<'_> {
 impl AtPoints<'_> {
     pub fn runner(&self) -> Runner<'_> {
         let NetworkEngine { plan, level, .. } = self.engine;
-        let pass = |weights| Pass::new(plan, *level, weights, self.engine.buffers());
+        let pass = |weights| Pass::new(plan, (*level, self.tile), weights, self.engine.buffers());
         let passes = self.weights.iter().map(|weights| pass(weights)).collect();
         Runner { engine: self.engine, passes, losses: Vec::new(), right: 0 }
     }

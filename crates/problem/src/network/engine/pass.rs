@@ -2,10 +2,10 @@
 
 use super::image::Image;
 use super::plan::{Op, Plan, Step};
-use super::weights::Weights;
+use super::weights::{Weights, possible};
 use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
-use prdo_kernels::winograd::{self, Finish, Geometry};
+use prdo_kernels::winograd::{self, Finish, Geometry, Tile};
 use prdo_kernels::{LANES, Level, Memory, Records, dense};
 use std::ops::Range;
 
@@ -22,8 +22,9 @@ impl Buffers {
     pub fn new(plan: &Plan, group: usize) -> Self {
         let scratch = plan.steps.iter().map(|step| match &step.op {
             Op::Winograd { geometry, .. } => {
-                let dense = geometry.scratch(group).max(turned(geometry).scratch(group));
-                dense.max(geometry.sparse_scratch())
+                let dense = [Tile::F2, possible(Tile::F4, geometry)]
+                    .map(|tile| geometry.scratch(tile, group).max(turned(geometry).scratch(tile, group)));
+                dense[0].max(dense[1]).max(geometry.sparse_scratch())
             }
             _ => 0,
         });
@@ -44,13 +45,20 @@ impl Buffers {
 pub(super) struct Pass<'a> {
     plan: &'a Plan,
     level: Level,
+    /// What the weights were transformed for, where it fits.
+    tile: Tile,
     weights: &'a [Weights],
     buffers: Buffers,
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(plan: &'a Plan, level: Level, weights: &'a [Weights], buffers: Buffers) -> Self {
-        Self { plan, level, weights, buffers }
+    pub fn new(
+        plan: &'a Plan,
+        (level, tile): (Level, Tile),
+        weights: &'a [Weights],
+        buffers: Buffers,
+    ) -> Self {
+        Self { plan, level, tile, weights, buffers }
     }
 
     /// Gives the memory back.
@@ -99,7 +107,11 @@ impl<'a> Pass<'a> {
                 };
                 let Buffers { memory, scratch, .. } = &mut self.buffers;
                 let (memory, from, to) = (&mut memory[start..], input.offset, output.offset);
-                winograd::convolve(level, geometry, memory, records, from, to, forward, finish, scratch);
+                let tile = possible(self.tile, geometry);
+                let weights = &forward[..geometry.weights(tile)];
+                winograd::convolve(
+                    level, tile, geometry, memory, records, from, to, weights, finish, scratch,
+                );
                 return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, bias }) => {
@@ -160,8 +172,11 @@ impl<'a> Pass<'a> {
                     derivative: Some((previous.activation, step.input.offset)),
                 };
                 let (g, Buffers { memory, scratch, .. }) = (turned(geometry), &mut self.buffers);
-                let memory = &mut memory[start..];
-                winograd::convolve(level, &g, memory, records, from, to.offset, backward, finish, scratch);
+                let (memory, tile) = (&mut memory[start..], possible(self.tile, &g));
+                let weights = &backward[..g.weights(tile)];
+                winograd::convolve(
+                    level, tile, &g, memory, records, from, to.offset, weights, finish, scratch,
+                );
                 return;
             }
             (Op::Dense { width, .. }, Weights::Dense { weights, .. }) => {
@@ -206,7 +221,7 @@ impl<'a> Pass<'a> {
     /// Computes the weight's part of one record's gradient, or the bias's, of one step; nothing if it is an outer
     /// product.
     pub fn differentiate(&mut self, which: usize, step: &Step, role: usize) {
-        let Self { plan, level, buffers: Buffers { memory, scratch, gradient }, .. } = self;
+        let Self { plan, level, tile, buffers: Buffers { memory, scratch, gradient }, .. } = self;
         let record = &memory[which * plan.memory..(which + 1) * plan.memory];
         let out = &mut gradient[step.dense[role]
             ..step.dense[role] + step.coordinates[role].len() * usize::from(step.is_dense())];
@@ -218,7 +233,10 @@ impl<'a> Pass<'a> {
                         let places = &record[*places..places + step.gradient.len()];
                         winograd::pooled_weight_gradient(*level, geometry, x, dy, places, out);
                     }
-                    None => winograd::weight_gradient(*level, geometry, x, dy, out, scratch),
+                    None => {
+                        let tile = possible(*tile, geometry);
+                        winograd::weight_gradient(*level, tile, geometry, x, dy, out, scratch);
+                    }
                 }
             }
             (Op::Direct { tables, .. }, 0) => direct::weight_gradient(*level, step, tables, record, out),

@@ -5,7 +5,7 @@ use super::image::{Image, Layout};
 use crate::network::{Layer, Role, Shape, Spec};
 use prdo_kernels::LANES;
 use prdo_kernels::activation::Activation;
-use prdo_kernels::winograd::{Geometry, TAPS};
+use prdo_kernels::winograd::{Geometry, TAPS, Tile};
 
 /// One or several layers done at once.
 #[derive(Clone, Debug)]
@@ -241,7 +241,7 @@ fn winograd(spec: &Spec, at: usize, input: Image) -> Option<Geometry> {
         height: shape.height,
         width: shape.width,
     };
-    (input.layout == Layout::Blocks && geometry.fits()).then_some(geometry)
+    (input.layout == Layout::Blocks && geometry.fits(Tile::F2)).then_some(geometry)
 }
 
 /// The halo that the layer at `at` wants around its input.

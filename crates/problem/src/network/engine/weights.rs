@@ -2,14 +2,15 @@
 
 use super::image::Image;
 use super::plan::{Op, Plan, Step, columns};
-use prdo_kernels::winograd::{Geometry, TAPS, transform_weights};
-use prdo_kernels::{LANES, Memory};
+use prdo_kernels::winograd::{Geometry, TAPS, Tile, transform_weights};
+use prdo_kernels::{LANES, Level, Memory};
 use rayon::prelude::*;
 
 /// One step's parameters.
 pub(super) enum Weights {
     /// Of a convolution, for its outputs and for the gradient of its inputs (transformed, or as
-    /// `[input block][output][tap][16]` where pooled gradients are taken back sparsely).
+    /// `[input block][output][tap][16]` where pooled gradients are taken back sparsely). Transformed ones have room
+    /// for the largest tile and begin with those of the tile in use.
     Conv { forward: Memory, backward: Memory, bias: Memory },
     /// Of a fully connected layer.
     Dense { weights: Memory, bias: Memory },
@@ -33,10 +34,16 @@ impl Weights {
 
 /// The parameters of every step at the point `x`, in the memory of `old` ones, if there are as many: clearing and
 /// faulting in new memory takes as long as filling it.
-pub(super) fn weights(plan: &Plan, x: &[f64], mut old: Vec<Weights>) -> Vec<Weights> {
+pub(super) fn weights(
+    plan: &Plan,
+    level: Level,
+    tile: Tile,
+    x: &[f64],
+    mut old: Vec<Weights>,
+) -> Vec<Weights> {
     old.resize_with(plan.steps.len(), || Weights::None);
     let steps = plan.steps.par_iter().enumerate().zip(old);
-    steps.map(|((number, step), old)| of_step(step, number == 0, x, old)).collect()
+    steps.map(|((number, step), old)| of_step(step, (level, tile), number == 0, x, old)).collect()
 }
 
 /// Memory of this length, zero where it was never written: an old one of the same step, or a new one.
@@ -44,7 +51,7 @@ fn reuse(old: Memory, len: usize) -> Memory {
     if old.len() == len { old } else { Memory::zeros(len) }
 }
 
-fn of_step(step: &Step, first: bool, x: &[f64], old: Weights) -> Weights {
+fn of_step(step: &Step, by: (Level, Tile), first: bool, x: &[f64], old: Weights) -> Weights {
     let Some([weight, bias]) = step.tensors else { return Weights::None };
     // The two large ones of a step; its bias is small.
     let [old, old_backward] = match old {
@@ -56,10 +63,10 @@ fn of_step(step: &Step, first: bool, x: &[f64], old: Weights) -> Weights {
     let (inputs, outputs) = (step.input.channels, step.output.channels);
     match &step.op {
         Op::Winograd { geometry, places } => {
-            let forward = winograd_forward(geometry, weight, inputs, outputs, old);
+            let forward = winograd_forward(by, geometry, weight, (inputs, outputs), old);
             let backward = match places.is_some() {
                 true => sparse(geometry, weight, inputs, outputs, old_backward),
-                false => winograd_backward(geometry, weight, inputs, outputs, old_backward),
+                false => winograd_backward(by, geometry, weight, (inputs, outputs), old_backward),
             };
             Weights::Conv { forward, backward, bias }
         }
@@ -116,9 +123,36 @@ fn channels(block: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..LANES).take(count.saturating_sub(block * LANES))
 }
 
+/// Values of weights, transformed for [`Tile::F4`], that leave room in a second-level cache: 1 MB. More would come
+/// from the third level for every group of records, which takes what is saved in multiplications.
+const NEAR: usize = 1 << 18;
+
+/// The wanted tile where the size allows it and its weights stay near.
+pub(super) fn possible(tile: Tile, g: &Geometry) -> Tile {
+    if g.fits(tile) && g.weights(tile) <= NEAR { tile } else { Tile::F2 }
+}
+
+/// Transformed weights, in memory that has room for the largest tile: queries at one point and at two take turns.
+fn transformed(
+    (level, tile): (Level, Tile),
+    g: &Geometry,
+    lanes: impl Fn(usize, usize) -> [[f32; LANES]; TAPS],
+    old: Memory,
+) -> Memory {
+    let tile = possible(tile, g);
+    let mut memory = reuse(old, g.weights(possible(Tile::F4, g)));
+    transform_weights(level, tile, g, lanes, &mut memory[..g.weights(tile)]);
+    memory
+}
+
 /// Transformed weights of a convolution.
-fn winograd_forward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize, old: Memory) -> Memory {
-    let mut forward = reuse(old, g.weights());
+fn winograd_forward(
+    by: (Level, Tile),
+    g: &Geometry,
+    weight: &[f64],
+    (inputs, outputs): (usize, usize),
+    old: Memory,
+) -> Memory {
     let lanes = |block: usize, i: usize| {
         let mut lanes = [[0.0; LANES]; TAPS];
         for k in channels(block, outputs).filter(|_| i < inputs) {
@@ -127,13 +161,17 @@ fn winograd_forward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize,
         }
         lanes
     };
-    transform_weights(g, lanes, &mut forward);
-    forward
+    transformed(by, g, lanes, old)
 }
 
 /// Transformed weights of the convolution that takes the outputs' gradient to the inputs'.
-fn winograd_backward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize, old: Memory) -> Memory {
-    let mut backward = reuse(old, g.weights());
+fn winograd_backward(
+    by: (Level, Tile),
+    g: &Geometry,
+    weight: &[f64],
+    (inputs, outputs): (usize, usize),
+    old: Memory,
+) -> Memory {
     let turned = Geometry { inputs: g.outputs, outputs: g.inputs, ..*g };
     let lanes = |block: usize, o: usize| {
         let mut lanes = [[0.0; LANES]; TAPS];
@@ -143,8 +181,7 @@ fn winograd_backward(g: &Geometry, weight: &[f64], inputs: usize, outputs: usize
         }
         lanes
     };
-    transform_weights(&turned, lanes, &mut backward);
-    backward
+    transformed(by, &turned, lanes, old)
 }
 
 /// Weights as `[input block][output][tap][16]`.
