@@ -48,8 +48,8 @@ impl Grid {
         (steps + MAGIC).to_bits() as i64 - MAGIC.to_bits() as i64
     }
 
-    /// The real number behind a multiple.
-    #[inline]
+    /// The real number behind a multiple, for those who look at single ones.
+    #[cfg(any(test, all(feature = "planted-bugs", debug_assertions)))]
     pub(crate) fn value(&self, steps: i64) -> f64 {
         steps as f64 * self.spacing
     }

@@ -72,14 +72,10 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
         // SAFETY: the caller's.
         unsafe {
             let from = (memory.cast_const().add(input), records.stride);
-            macro_rules! rows {
-                ($($row:literal)*) => {$(
-                    if $row < P {
-                        row_of_places::<S, T, M, P, $row>(&plan, from, read, weights.as_ptr(), (v, m, sums), count);
-                    }
-                )*};
+            for row in 0..P {
+                let places = (weights.as_ptr(), row);
+                row_of_places::<S, T, M, P>(&plan, from, read, places, (v, m, sums), count);
             }
-            rows!(0 1 2 3 4 5);
             for t in 0..count {
                 let base = memory.add(read.record * records.stride);
                 let sums = sums.add(t * g.outputs * P * M * LANES).cast_const();
@@ -96,14 +92,14 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
     }
 }
 
-/// Row `ROW` of the places of so many tiles: what the rows of Aᵀ m A are made of goes to `sums`. A row at a time,
-/// what is read and written here stays in the first-level cache.
+/// A row of the places of so many tiles: what the rows of Aᵀ m A are made of goes to `sums`. A row at a time, what is
+/// read and written here stays in the first-level cache.
 #[inline(always)]
-unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: usize, const ROW: usize>(
+unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
     plan: &Plan,
     (x, stride): (*const f32, usize),
     mut tile: Cursor,
-    weights: *const f32,
+    (weights, row): (*const f32, usize),
     (v, m, sums): (*mut f32, *mut f32, *mut f32),
     count: usize,
 ) {
@@ -111,14 +107,23 @@ unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: us
     // SAFETY: the caller's.
     unsafe {
         for t in 0..count {
-            input_row::<S, T, M, P, ROW>(plan, x.add(tile.record * stride), tile, v.add(t * inputs));
+            let (x, v) = (x.add(tile.record * stride), v.add(t * inputs));
+            // Each row has code of its own; the products, which are most of it, have not.
+            match row {
+                0 => input_row::<S, T, M, P, 0>(plan, x, tile, v),
+                1 => input_row::<S, T, M, P, 1>(plan, x, tile, v),
+                2 => input_row::<S, T, M, P, 2>(plan, x, tile, v),
+                3 => input_row::<S, T, M, P, 3>(plan, x, tile, v),
+                4 => input_row::<S, T, M, P, 4>(plan, x, tile, v),
+                _ => input_row::<S, T, M, P, 5>(plan, x, tile, v),
+            }
             tile.advance(&plan.g, M);
         }
-        products::<S, P>(plan, v, weights.add(P * ROW * inputs * outputs), m, count);
+        products::<S, P>(plan, v, weights.add(P * row * inputs * outputs), m, count);
         for n in 0..count * plan.g.outputs {
-            let row = T::outputs::<S>(line::<S, P>(m.add(n * LANES), plan.m_plane));
-            for (j, value) in row.into_iter().enumerate() {
-                S::store(sums.add(((n * P + ROW) * M + j) * LANES), value);
+            let line = T::outputs::<S>(line::<S, P>(m.add(n * LANES), plan.m_plane));
+            for (j, value) in line.into_iter().enumerate() {
+                S::store(sums.add(((n * P + row) * M + j) * LANES), value);
             }
         }
     }

@@ -41,7 +41,7 @@ impl<F: Feature> Network<F> {
 
     /// One score a class of each record, in order: what the softmax is taken of.
     pub fn scores(&self, x: &[f64], data: &Table<F>) -> Vec<Vec<f32>> {
-        let at = self.engine.at(&[x], Tile::F4);
+        let at = self.engine.at(&[x], Tile::F2);
         let mut runner = at.runner();
         let mut scores = Vec::with_capacity(data.len());
         each_group(Records::Run(0, data.len()), |group| {
@@ -53,7 +53,7 @@ impl<F: Feature> Network<F> {
 
     /// Losses of `records`, a few at a time, and how many are right.
     fn look(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> (f64, u64) {
-        let at = self.engine.at(&[x], Tile::F4);
+        let at = self.engine.at(&[x], Tile::F2);
         let mut runner = at.runner();
         let (mut loss, mut right) = (0.0, 0);
         each_group(records, |group| {
