@@ -116,9 +116,10 @@ impl Format {
             "gz" | "bz2" | "xz" | "zip" | "zst" => {
                 Err(unknown("a compressed file (unpack it first)".to_owned()))
             }
-            "xlsx" | "xls" | "ods" => {
-                Err(unknown("a spreadsheet (save it as \"CSV UTF-8\" and give that file)".to_owned()))
-            }
+            sheet @ ("xlsx" | "xls" | "ods") => Err(unknown(format!(
+                "a spreadsheet (save it as \"CSV UTF-8\" and give that file), extension {}",
+                error::quoted(sheet)
+            ))),
             other => Err(unknown(format!("extension {}", error::quoted(other)))),
         }
     }
