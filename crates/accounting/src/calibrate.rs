@@ -247,6 +247,10 @@ fn estimated(
     plan: &impl Fn(f64) -> Result<History, AccountingError>,
     (least, most): (f64, f64),
 ) -> Result<f64, AccountingError> {
+    // Where even the least will do there is nothing to look for, and little noise is what takes longest to account for.
+    if numerical::estimate(&plan(least)?, target.delta) <= target.epsilon {
+        return Ok(least);
+    }
     let (mut low, mut high) = (least, most);
     while high - low > 1e-5 {
         let middle = 0.5 * (low + high);

@@ -6,6 +6,7 @@ pub mod data;
 pub mod doctor;
 pub mod export;
 pub mod frontier;
+pub mod hints;
 pub mod new;
 pub mod node;
 pub mod plan;
@@ -114,8 +115,10 @@ pub enum Command {
     #[command(
         after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
         The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there,\n\
-        stderr says how many are predicted, and per class the precision (how many of those taken for the class are of it)\n\
-        and the recall (how many of the class are found)."
+        stderr says how many are predicted correctly, and per class the precision (how many of those taken for the class are of it)\n\
+        and the recall (how many of the class are found).\n\
+        Numbers outside the ranges of training and missing categories are counted in warnings. Categories that training\n\
+        never met cannot be told: a model keeps no list of them."
     )]
     Predict(PredictArgs),
     /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.

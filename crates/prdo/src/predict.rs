@@ -191,6 +191,11 @@ impl Predictor {
     fn of_run(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
         let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
+        if folder.join("comparison.json").is_file() && !folder.join("summary.json").exists() {
+            let problem = "it holds a comparison, which keeps figures and no model: train the run that you want with `prdo \
+                           run` (--set gives it the settings of that run) and name its folder";
+            return Err(broken(problem.into()));
+        }
         let summary = read("summary.json")?;
         let summary: Json =
             serde_json::from_slice(&summary).map_err(|e| broken(format!("summary.json is damaged: {e}")))?;
@@ -320,6 +325,7 @@ impl Predictor {
             let mut warnings = Vec::new();
             let mapped = map.apply(loaded, &|_, _| (), &mut warnings).map_err(refuse)?;
             warnings.extend(far_outside(&cut_off, mapped.table.len()));
+            warnings.extend(mapped.blanks.iter().map(|blank| unknown_category(blank)));
             return Ok(Predictions { warnings, ..self.answer(&mapped, |table| self.linear(table)) });
         }
         match (loaded, &self.model.form) {
@@ -393,6 +399,13 @@ fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
         )
     };
     cut_off.iter().map(say).collect()
+}
+
+/// What to say of categories that are blank: a model reads them as it reads any category, known or not.
+fn unknown_category(blank: &str) -> String {
+    format!(
+        "{blank}; they count as a category of their own, about which only records of training that had it say anything"
+    )
 }
 
 fn wide(scores: &[Vec<f32>]) -> Vec<Vec<f64>> {

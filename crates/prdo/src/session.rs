@@ -72,11 +72,24 @@ impl Results {
     }
 }
 
+/// What to say where loss or gradient norm is no number any more: one thing helps, and nothing else does.
+pub fn ran_away(rows: &[Row]) -> Option<String> {
+    let row = rows.iter().find(|row| !row.loss.is_finite() || !row.grad_norm.is_finite())?;
+    Some(format!(
+        "the model ran away: loss or gradient norm is no finite number from round {} on. The step size is too large for this \
+         problem: train again with a smaller method.step_size (a third of it, and a third of that if need be)",
+        row.round
+    ))
+}
+
 /// What should worry whoever looks at these figures; `common` is the share of the held-out records' most common class.
 pub fn worries(rows: &[Row], common: Option<f64>) -> Option<String> {
     let (first, last) = (rows.first()?, rows.last()?);
     if last.round == 0 {
         return None;
+    }
+    if let Some(away) = ran_away(rows) {
+        return Some(away);
     }
     if last.loss >= first.loss {
         return Some(format!(

@@ -29,6 +29,12 @@ fn rounded(x: f64, units: impl Fn(f64) -> i64) -> String {
     read().map_or_else(|| nearest.clone(), plain)
 }
 
+/// A number to so many places, or to three digits where these would show none of it.
+pub fn short(x: f64, places: usize) -> String {
+    let least = 10f64.powi(1 - i32::try_from(places).unwrap_or(0));
+    if x != 0.0 && x.abs() < least { format!("{x:.2e}") } else { format!("{x:.places$}") }
+}
+
 /// A number as short as it can be written exactly.
 pub fn plain(x: f64) -> String {
     if x != 0.0 && !(1e-4..1e12).contains(&x.abs()) { format!("{x:e}") } else { format!("{x}") }
@@ -92,6 +98,18 @@ mod tests {
         assert_eq!(up(9.999_999_999_9), "10");
         assert_eq!(up(f64::INFINITY), "∞");
         assert_eq!((plain(1e-5), plain(0.001), plain(4.0)), ("1e-5".into(), "0.001".into(), "4".into()));
+    }
+
+    #[test]
+    fn small_numbers_keep_digits() {
+        assert_eq!(
+            (short(3.98, 4), short(0.0, 4), short(0.0123, 4)),
+            ("3.9800".into(), "0.0000".into(), "0.0123".into())
+        );
+        assert_eq!(
+            (short(1e-9, 4), short(4.5e-4, 4), short(-2e-5, 3)),
+            ("1.00e-9".into(), "4.50e-4".into(), "-2.00e-5".into())
+        );
     }
 
     #[test]

@@ -22,10 +22,11 @@ pub struct NewArgs {
     #[arg(long, value_name = "COLUMN")]
     pub node: Option<String>,
     /// How many organisations to deal out to, without such a column; default: 5.
-    #[arg(long, value_name = "N", conflicts_with = "node", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    #[arg(long, value_name = "N", conflicts_with = "node", allow_hyphen_values = true,
+        value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub nodes: Option<u32>,
     /// The privacy budget of the whole training: smaller is more private.
-    #[arg(long, value_name = "E", default_value_t = 4.0, value_parser = values::budget)]
+    #[arg(long, value_name = "E", default_value_t = 4.0, value_parser = values::budget, allow_hyphen_values = true)]
     pub epsilon: f64,
     /// The run file to write; default: beside you, with the table's name.
     #[arg(long, value_name = "RUN.toml")]

@@ -1,8 +1,9 @@
 //! `prdo export`: a run in the formats of other tools.
 
-use super::Failure;
+use super::{Failure, target};
 use crate::cli::export::{Export, Place};
 use crate::progress::say;
+use prdo::budget::words::short;
 use prdo::config::Document;
 use prdo::export::{
     EVENTS_FILE, EVENTS_FOLDER, Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx,
@@ -39,16 +40,8 @@ impl Place {
     }
 
     fn free(&self, target: PathBuf) -> Result<PathBuf, Failure> {
-        let shown = target.display();
-        match target.symlink_metadata() {
-            Ok(found) if found.is_dir() => {
-                Err(Failure::Input(format!("--out {shown} is a folder: name a file in it")))
-            }
-            Ok(_) if !self.overwrite => Err(Failure::Input(format!(
-                "{shown} is there already: choose another --out, or add --overwrite"
-            ))),
-            _ => Ok(target),
-        }
+        target::check(&target, target::of_run(&self.folder), self.overwrite)?;
+        Ok(target)
     }
 }
 
@@ -128,7 +121,7 @@ fn about(document: &Document, summary: &Json, node: Option<usize>) -> String {
     let name = document.text("name").unwrap_or_default();
     match (summary["epsilon_spent"].as_f64(), summary["delta"].as_f64()) {
         (Some(epsilon), Some(delta)) => {
-            format!("{whose} of {name:?}: ε = {epsilon:.4} at δ = {delta:e} (seeded simulation)")
+            format!("{whose} of {name:?}: ε = {} at δ = {delta:e} (seeded simulation)", short(epsilon, 4))
         }
         _ => format!("{whose} of {name:?}: not private"),
     }

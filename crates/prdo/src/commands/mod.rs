@@ -19,6 +19,7 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod target;
 mod tune;
 mod watch;
 mod worth;

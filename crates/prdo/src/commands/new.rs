@@ -1,11 +1,11 @@
 //! `prdo new`: a run file for one's own table, ready to run.
 
-use super::Failure;
 use super::data::columns::{Columns, one_line};
+use super::{Failure, target};
 use crate::cli::new::NewArgs;
 use crate::progress::say;
 use prdo::config::Value;
-use prdo::data::{self, ColumnSurvey, nearest_name, slips};
+use prdo::data::{self, ColumnSurvey, DataError, Options, nearest_name, slips};
 use prdo::output::write_atomically;
 use std::path::{Path, PathBuf};
 
@@ -18,23 +18,38 @@ const LEAST: usize = 100;
 const SMALL: usize = 6;
 /// Without a column that says who holds a record.
 const NODES: usize = 5;
+/// The share of the records that is held out.
+const TEST: f64 = 0.2;
 
 /// Writes the run file and says what to do with it.
 pub fn run(args: &NewArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| {
         PathBuf::from(args.table.file_stem().unwrap_or("mine".as_ref())).with_extension("toml")
     });
-    if out.symlink_metadata().is_ok() && !args.overwrite {
-        let shown = out.display();
-        return Err(Failure::Input(format!(
-            "{shown} is there already: choose another --out, or add --overwrite"
-        )));
+    // Who did not say what to predict is told that, whatever else there is to say.
+    if args.label.is_some() {
+        target::check(&out, [("the table itself", args.table.clone())], args.overwrite)?;
     }
-    let found = data::survey(&args.table).map_err(|e| Failure::Input(format!("data: {e}")))?;
+    let found = data::survey(&args.table).map_err(wrong)?;
     let start = Start::new(args, &found)?;
     write_atomically(&out, start.text(&path_in(&args.table, &out)).as_bytes())?;
     start.lines(&out).iter().for_each(|line| say(line));
     Ok(())
+}
+
+/// What a run would say of the data.
+fn wrong(error: DataError) -> Failure {
+    Failure::Input(format!("data: {error}"))
+}
+
+/// How a run would read the columns.
+fn roles(args: &NewArgs, found: &[ColumnSurvey]) -> Options {
+    let taken = |name: &String| {
+        name.is_empty() || Some(name) == args.label.as_ref() || Some(name) == args.node.as_ref()
+    };
+    let features = found.iter().map(|column| column.name.clone()).filter(|name| !taken(name)).collect();
+    let (label, node) = (args.label.clone(), args.node.clone());
+    Options { label, node, features: Some(features), ..Options::default() }
 }
 
 /// What the run file is made of.
@@ -51,6 +66,10 @@ struct Start {
 
 impl Start {
     fn new(args: &NewArgs, found: &[ColumnSurvey]) -> Result<Self, Failure> {
+        let file = args.table.display().to_string();
+        if found.iter().all(|column| column.records == 0) {
+            return Err(wrong(DataError::NoRecords { file }));
+        }
         let Some(label) = &args.label else {
             let few = few_values(found, None);
             return Err(Failure::Input(format!(
@@ -59,19 +78,20 @@ impl Start {
         };
         let label = column(found, "--label", label)?;
         let node = args.node.as_ref().map(|name| column(found, "--node", name)).transpose()?;
+        // Before all else: of two columns with one name it cannot be told which is meant.
+        data::check_columns(&file, found, &roles(args, found)).map_err(wrong)?;
         check_label(label, found)?;
         let organisations = node.map(organisations).transpose()?;
         let columns = Columns::new(found.to_vec(), Some(&label.name), node.map(|node| node.name.as_str()));
         if columns.used().is_empty() {
             return Err(Failure::Input(format!(
-                "{}: no column is left to learn from beside {:?}",
-                args.table.display(),
+                "{file}: no column is left to learn from beside {:?}",
                 label.name
             )));
         }
         let taking_part =
             |all: &Vec<(String, usize)>| all.iter().filter(|(_, n)| *n >= least(all).unwrap_or(0)).count();
-        Ok(Self {
+        let start = Self {
             name: args.table.file_stem().map_or("mine".into(), |name| name.to_string_lossy().into_owned()),
             label: label.name.clone(),
             classes: counted(label),
@@ -82,7 +102,24 @@ impl Start {
             node: node.map(|node| node.name.clone()).zip(organisations),
             columns,
             epsilon: args.epsilon,
-        })
+        };
+        start.check_nodes()?;
+        Ok(start)
+    }
+
+    /// Refuses more organisations than there are records to train on.
+    fn check_nodes(&self) -> Result<(), Failure> {
+        let all = self.columns.records();
+        let records = all - (TEST * all as f64).round() as usize;
+        if self.node.is_some() || self.nodes <= records {
+            return Ok(());
+        }
+        let few = DataError::TooFewRecords { nodes: self.nodes, per_node: 1, records };
+        Err(Failure::Input(format!(
+            "--nodes {}: {few}; of {all} records {} are held out to measure accuracy",
+            self.nodes,
+            all - records
+        )))
     }
 
     /// The run file.
@@ -141,7 +178,7 @@ impl Start {
         };
         format!(
             "[data]\nsource = \"file\"\npath = {path}\nlabel = {label}\n{node}{choice}\
-            test = 0.2                   # this share of the records is held out, to measure accuracy\n{partition}"
+            test = {TEST}                   # this share of the records is held out, to measure accuracy\n{partition}"
         )
     }
 
@@ -170,6 +207,7 @@ impl Start {
         }
         lines.push(format!("columns to learn from: {}", self.columns.used().join(", ")));
         lines.extend(self.columns.left_out().iter().map(|(name, why)| format!("left out: {name} ({why})")));
+        lines.extend(self.columns.doubts());
         lines.extend(self.columns.questions());
         lines.push("the ranges in it were read from your records: before you train with others, write limits that everybody knows".into());
         lines.push(format!("next: prdo run {}", out.display()));
@@ -179,16 +217,16 @@ impl Start {
 
 /// How to train on records that are brought to length one: good on several tables (docs/tutorial/own-data.md), best on none.
 const TRAINING: &str = "[method]
-name = \"edm\"                 # prdo, ed, mt, dsgd: `prdo compare` holds them against each other
+name = \"edm\"                 # ed, mt, dsgd, or prdo with its two lines below; `prdo compare` holds methods against each other
 step_size = 20.0
 beta = 0.8                   # how long edm and mt remember
-# gamma = 0.3                # for prdo: the share of the fresh gradient
+# gamma = 0.3                # for prdo: the share of the fresh gradient (without the first #)
 
 [batch]                      # without a size: as many records a round as the smallest organisation has
 
 [clip]
 gradient = 0.5               # the most that one record adds to a sum
-# difference = 0.05          # for prdo: the same of a record's change
+# difference = 0.05          # for prdo: the same of a record's change (without the first #)
 ";
 
 /// Text as run files have it.
@@ -252,9 +290,18 @@ fn organisations(node: &ColumnSurvey) -> Result<Vec<(String, usize)>, Failure> {
         _ if node.missing > 0 => {
             wrong(format!("{} records belong to nobody: fill them in or remove them", node.missing))
         }
-        Some(n) if !node.is_text() && node.range != Some((0.0, n as f64 - 1.0)) => wrong(
-            "it holds numbers that are not 0, 1, 2, … without gaps: organisations' names, or such numbers, are needed".into(),
-        ),
+        // Codes of branches, as 101 to 104, are as good as names; what every record has its own of, or a measurement, is not.
+        Some(n)
+            if !node.is_text()
+                && node.range != Some((0.0, n as f64 - 1.0))
+                && (n == node.records || !node.is_codes()) =>
+        {
+            wrong(
+                "it holds numbers that are not 0, 1, 2, … without gaps, nor codes that several records share: \
+                 organisations' names, or such numbers, are needed"
+                    .into(),
+            )
+        }
         Some(1) => {
             wrong("one organisation holds all records: leave --node out to deal them to several".into())
         }

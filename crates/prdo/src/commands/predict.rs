@@ -1,7 +1,7 @@
 //! `prdo predict`: what a trained model says about new records.
 
-use super::Failure;
 use super::compare::table_lines;
+use super::{Failure, target};
 use crate::cli::PredictArgs;
 use crate::progress::{say, tell};
 use prdo::data::{Format, csv};
@@ -24,11 +24,9 @@ struct Key {
 }
 
 pub fn run(args: &PredictArgs) -> Result<(), Failure> {
-    if let Some(out) = args.out.as_ref().filter(|out| out.symlink_metadata().is_ok() && !args.overwrite) {
-        let shown = out.display();
-        return Err(Failure::Input(format!(
-            "{shown} is there already: choose another --out, or add --overwrite"
-        )));
+    if let Some(out) = &args.out {
+        let data = ("the file with the records", args.data.clone());
+        target::check(out, target::of_run(&args.folder).chain([data]), args.overwrite)?;
     }
     let mut predictor = Predictor::open(&args.folder, args.node.as_deref())?;
     if let Some(typed) = &args.threshold {
@@ -63,7 +61,7 @@ const MOST_LISTED: usize = 40;
 fn figures(predictions: &Predictions, scores: &Scores) -> Vec<String> {
     let auc = scores.auc.map_or(String::new(), |auc| format!("; area under the ROC curve (AUC): {auc:.4}"));
     let mut lines = vec![format!(
-        "{:.2} % of these records' labels are predicted ({} records; always the most common class: {:.2} %{auc})",
+        "{:.2} % of these records' labels are predicted correctly ({} records; always the most common class: {:.2} %{auc})",
         100.0 * scores.accuracy,
         predictions.probabilities.len(),
         100.0 * scores.most_common_class

@@ -5,6 +5,7 @@ use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
 use crate::progress::{Progress, say, tell};
+use prdo::budget::words::short;
 use prdo::config::{Built, ConfigError, Document, NetworkFacts, build_showing, resolved};
 use prdo::output::{Folder, parse_rows};
 use prdo::report::{describe, measured_note};
@@ -241,7 +242,8 @@ fn announce(built: &Built) {
     let facts = &built.prepared.facts;
     let privacy = match built.prepared.guarantee {
         Some(g) => {
-            format!("ε = {:.4} at δ = {:e}, noise multiplier {:.4}", g.epsilon, g.delta, g.noise_multiplier)
+            let epsilon = short(g.epsilon, 4);
+            format!("ε = {epsilon} at δ = {:e}, noise multiplier {:.4}", g.delta, g.noise_multiplier)
         }
         None => "not private (ε = ∞)".to_string(),
     };
@@ -302,10 +304,12 @@ fn show(summary: &Json, folder: &Path, json: bool) {
 
 fn print_summary(summary: &Json, folder: &Path) {
     let number = |key: &str| summary[key].as_f64();
+    // A summary has no number where there was NaN or ∞: the model ran away, whichever it was.
+    let size = |key: &str, shown: fn(f64) -> String| number(key).map_or("∞".to_string(), shown);
     say(&format!(
-        "done: loss {:.6}, gradient norm {:.3e} after {} rounds in {:.2} s",
-        number("loss").unwrap_or(f64::NAN),
-        number("grad_norm").unwrap_or(f64::NAN),
+        "done: loss {}, gradient norm {} after {} rounds in {:.2} s",
+        size("loss", |loss| format!("{loss:.6}")),
+        size("grad_norm", |norm| format!("{norm:.3e}")),
         summary["rounds"],
         number("seconds").unwrap_or(0.0)
     ));
@@ -333,7 +337,8 @@ fn print_summary(summary: &Json, folder: &Path) {
     }
     match (number("epsilon_spent"), number("delta")) {
         (Some(epsilon), Some(delta)) => say(&format!(
-            "privacy: ε = {epsilon:.4} at δ = {delta:e} for every record (seeded simulation: not private)"
+            "privacy: ε = {} at δ = {delta:e} for every record (seeded simulation: not private)",
+            short(epsilon, 4)
         )),
         _ => say("privacy: none (ε = ∞)"),
     }

@@ -3,6 +3,7 @@
 use super::export::now;
 use super::{Failure, work};
 use crate::progress::{Curve, Figures, Progress, Spent};
+use prdo::budget::words::short;
 use prdo::config::Built;
 use prdo::export::{EVENTS_FILE, EVENTS_FOLDER, events, row_event};
 use prdo::node::journal::Level;
@@ -194,11 +195,13 @@ fn figures(rows: &[Row], label: &str, spent: Option<(f64, f64, f64)>) -> Figures
         curves.push(Curve { name: "accuracy", values, log: false, now: format!("{:.1} %", 100.0 * now) });
     }
     let norm = last.map_or(f64::NAN, |r| r.grad_norm);
+    // NaN and ∞ are one thing to whoever watches: the model ran away.
+    let norm = if last.is_some() && !norm.is_finite() { "∞".into() } else { format!("{norm:.2e}") };
     let values = sampled().map(|r| r.grad_norm).collect();
-    curves.push(Curve { name: "‖∇f‖", values, log: true, now: format!("{norm:.2e}") });
-    let epsilon = spent.map_or(String::new(), |(epsilon, ..)| format!("ε {epsilon:.3}"));
+    curves.push(Curve { name: "‖∇f‖", values, log: true, now: norm.clone() });
+    let epsilon = spent.map_or(String::new(), |(epsilon, ..)| format!("ε {}", short(epsilon, 3)));
     Figures {
-        text: format!("{label}‖∇f‖ {norm:.2e}  {accuracy}{epsilon}"),
+        text: format!("{label}‖∇f‖ {norm}  {accuracy}{epsilon}"),
         label: label.trim_end().to_string(),
         curves,
         spent: spent.map(|(epsilon, budget, delta)| Spent { epsilon, budget, delta }),

@@ -11,8 +11,8 @@ use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
 use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
 use super::resolved::{Known, Settled, settings};
-use crate::run::{Prepared, Run};
-use prdo_accounting::History;
+use crate::run::{Guarantee, Prepared, Privacy, Run};
+use prdo_accounting::{Event, History};
 use prdo_algorithm::{Method, Settings};
 use prdo_peer::agreement::Facts;
 use prdo_privacy::{Sampling, Start, Statement};
@@ -315,6 +315,7 @@ fn finish<F: Feature>(
         run = run.private(privacy).accounting(accounting).after(spent);
     }
     let prepared = run.prepare().map_err(|e| located(document, &e))?;
+    warnings.extend(least_noise(privacy, prepared.guarantee));
     let validation_records = validation.as_ref().map_or(0, Table::len);
     let validation = validation.map(|records| -> Validation {
         Box::new(move |x| prdo_simulator::accuracy(&second_model, x, &records))
@@ -340,6 +341,20 @@ fn finish<F: Feature>(
         statement,
         network: None,
         features: None,
+    })
+}
+
+/// What to say where a budget would allow less noise than there is.
+fn least_noise(privacy: Option<Privacy>, guarantee: Option<Guarantee>) -> Option<String> {
+    let (Some(Privacy::Budget { epsilon, .. }), Some(given)) = (privacy, guarantee) else { return None };
+    let (least, _) = Event::NOISE_MULTIPLIER_RANGE;
+    // The search goes by logarithms, which may not lead back to the last bit.
+    (given.noise_multiplier <= least * (1.0 + 1e-9)).then(|| {
+        format!(
+            "privacy.epsilon = {epsilon} allows less noise than the least that is accounted for (noise multiplier {least}): the \
+             run has that, and its ε is {:.0}",
+            given.epsilon
+        )
     })
 }
 

@@ -43,13 +43,18 @@ impl Document {
         let name = path.display().to_string();
         let bytes = std::fs::read(path)
             .map_err(|e| ConfigError::anywhere(format!("cannot read the run file {name}: {e}")))?;
+        let mut document =
+            Self::parse_bytes(&name, bytes).map_err(|error| table_instead(path).unwrap_or(error))?;
+        document.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(document)
+    }
+
+    fn parse_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ConfigError> {
         let text = String::from_utf8(bytes).map_err(|e| {
             let at = e.utf8_error().valid_up_to();
             ConfigError::anywhere(format!("the run file {name} is not UTF-8 text: byte {at} is not valid"))
         })?;
-        let mut document = Self::parse(&name, &text)?;
-        document.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(document)
+        Self::parse(name, &text)
     }
 
     /// Checks a run file's text.
@@ -299,6 +304,26 @@ impl Document {
         ConfigError::anywhere(format!("{path} is missing: {doc}"))
             .about(path)
             .help("`prdo example` prints complete run files to start from")
+    }
+}
+
+/// The error for a table where a run file should be, as its name shows.
+fn table_instead(path: &Path) -> Option<ConfigError> {
+    let ending = path.extension()?.to_string_lossy().to_ascii_lowercase();
+    let name = path.display();
+    let message = format!("{name} is data, not a run file: a run file says what to do with data");
+    match ending.as_str() {
+        "csv" => Some(ConfigError::anywhere(message).help(format!(
+            "`prdo new {name} --label COLUMN` writes one for it (COLUMN is what to predict), then run that"
+        ))),
+        "tsv" | "xlsx" | "xls" | "ods" => Some(ConfigError::anywhere(message).help(
+            "save the table as \"CSV UTF-8\"; `prdo new TABLE.csv --label COLUMN` writes a run file for it",
+        )),
+        "parquet" | "npz" | "libsvm" | "svm" => Some(
+            ConfigError::anywhere(message)
+                .help("`prdo example` prints run files to start from; data.path names the data"),
+        ),
+        _ => None,
     }
 }
 

@@ -360,5 +360,6 @@ fn with_table<F: prdo_problem::data::Feature>(
         image: data.image,
         labelled: data.labelled,
         doubts: data.doubts,
+        blanks: data.blanks,
     }
 }

@@ -230,7 +230,8 @@ fn clip(
         Some(difference) => Ok(Some((gradient, difference))),
         None if !needs_difference => Ok(Some((gradient, gradient))),
         None => Err(document.missing("clip.difference").help(
-            "start near step_size · clip.gradient · (smoothness of the loss) and try smaller ones: noise is \
+            "prdo needs difference under [clip], and gamma under [method] unless 0.1 is meant (a file of `prdo new` has both \
+             lines: take away the # in front of them); start near step_size · clip.gradient · (smoothness of the loss) and try smaller ones: noise is \
              added for γ·gradient + (1−γ)·difference, so a loose clip.difference makes prdo worse than ed",
         )),
     }

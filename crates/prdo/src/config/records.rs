@@ -171,6 +171,7 @@ pub fn mapped_holdings(
 }
 
 /// Where records come from.
+#[allow(clippy::large_enum_variant)] // there is one of it a run, and it is moved, not kept in lists
 pub enum Source {
     /// A file, what is bundled, or what a program gives: read.
     Data(Loaded),

@@ -32,6 +32,14 @@ pub enum FolderError {
         /// The folder.
         path: String,
     },
+    /// It is no folder, or would be in something that is none.
+    #[error(
+        "{path} is not a folder: a file is there (or where a folder above it should be); choose another --out"
+    )]
+    NotFolder {
+        /// The path.
+        path: String,
+    },
     /// There is nothing to resume.
     #[error("{path} has no run to resume: leave --resume out")]
     NothingToResume {
@@ -256,6 +264,9 @@ fn entries(path: &Path) -> Result<Vec<String>, FolderError> {
             })
             .collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(FolderError::NotFolder { path: path.display().to_string() })
+        }
         Err(error) => Err(disk("cannot list", path)(error)),
     }
 }

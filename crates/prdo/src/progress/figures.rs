@@ -1,6 +1,7 @@
 //! The figures of a run in a few lines of text: curves as rows of blocks, the budget as a bar.
 
 use console::measure_text_width;
+use prdo::budget::words::short;
 
 /// Heights of a curve.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -52,7 +53,9 @@ impl Figures {
     /// The most telling of it, for terminals of a few columns or rows; `None` where there is nothing.
     pub(super) fn short(&self) -> Option<String> {
         let curve = self.curves.first().map(|curve| format!("{} {}  ", curve.name, curve.now));
-        let spent = self.spent.map(|Spent { epsilon, budget, .. }| format!("ε {epsilon:.2} of {budget:.2}"));
+        let spent = self
+            .spent
+            .map(|Spent { epsilon, budget, .. }| format!("ε {} of {}", short(epsilon, 2), short(budget, 2)));
         let note = Some(self.note.clone()).filter(|note| !note.is_empty());
         if curve.is_none() && spent.is_none() && note.is_none() {
             return Some(self.text.clone()).filter(|text| !text.is_empty());
@@ -85,7 +88,8 @@ impl Figures {
                 &bar(epsilon / budget, CELLS, "█", "▌", "░"),
             );
             let pad = " ".repeat(NAME - 1);
-            lines.push(format!("ε{pad}{full} {epsilon:.3} of {budget:.3} at δ = {delta:e}"));
+            let (epsilon, budget) = (short(epsilon, 3), short(budget, 3));
+            lines.push(format!("ε{pad}{full} {epsilon} of {budget} at δ = {delta:e}"));
         }
         if !self.note.is_empty() {
             lines.push(self.note.clone());

@@ -4,6 +4,7 @@ use super::found::{Gap, json};
 use super::page::{Page, table};
 use super::style::percent;
 use super::{Report, add_gaps};
+use crate::budget::words::short;
 use crate::node::journal::STATUS;
 use serde_json::Value as Json;
 use std::path::Path;
@@ -38,7 +39,7 @@ fn page(folder: &Path, status: &Json, summary: &Json, gaps: Vec<Gap>) -> Report 
     let state = if finished { "finished" } else { status["state"].as_str().unwrap_or("not finished") };
     let privacy = match (number("epsilon_spent"), number("delta")) {
         (Some(epsilon), Some(delta)) => {
-            format!(" What it sent has cost its records ε = {epsilon:.4} at δ = {delta:e}.")
+            format!(" What it sent has cost its records ε = {} at δ = {delta:e}.", short(epsilon, 4))
         }
         _ => String::new(),
     };
@@ -53,7 +54,7 @@ fn page(folder: &Path, status: &Json, summary: &Json, gaps: Vec<Gap>) -> Report 
         cards.push((percent(accuracy), "test accuracy of its own model"));
     }
     if let (Some(epsilon), Some(budget)) = (number("epsilon_spent"), number("budget")) {
-        cards.push((format!("{epsilon:.4}"), "ε spent by all runs on these records"));
+        cards.push((short(epsilon, 4), "ε spent by all runs on these records"));
         cards.push((format!("{budget}"), "ε that its owner allows"));
     }
     if let Some(seconds) = summary["seconds"].as_f64() {

@@ -1,5 +1,6 @@
 //! What a run promises, in plain words and formally.
 
+use crate::budget::words::short;
 use crate::run::Guarantee;
 use prdo_accounting::Method as Accounting;
 
@@ -85,10 +86,10 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
             format!(
                 "Each single record is protected: whether it is in or out of its node's data changes the \
                  probability of anything that can be seen in the messages by at most a factor e^ε = {:.2} \
-                 (ε = {:.4}), except with probability δ = {:e}. A factor of 1 would mean that nobody can tell; the \
+                 (ε = {}), except with probability δ = {:e}. A factor of 1 would mean that nobody can tell; the \
                  larger it is, the more an observer may learn.",
                 g.epsilon.exp(),
-                g.epsilon,
+                short(g.epsilon, 4),
                 g.delta
             ),
             Kind::Plain,

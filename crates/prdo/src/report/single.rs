@@ -6,11 +6,14 @@ use super::network::network_figure;
 use super::page::{Page, table};
 use super::privacy::{Kind, Statement, statement};
 use super::style::{bytes, figure, measured_note, method_style, percent};
+use super::verdict::capitalised;
 use super::words::{self, meaning};
 use super::{Report, add_gaps, chart, nothing, records};
+use crate::budget::words::short;
 use crate::config::{Document, wiring};
 use crate::plot::{Chart, Figure, LegendPlace, Scale, Series};
 use crate::run::Guarantee;
+use crate::session::ran_away;
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::Method;
 use prdo_simulator::Row;
@@ -32,7 +35,10 @@ pub(super) fn from_folder(folder: &Path) -> Result<Report, String> {
     let title = name.map_or(title.to_string(), |name| format!("{name}: {title}"));
     let mut page = Page::new(&title, &lead(&found));
     add_state(&mut page, &found, folder);
-    for warning in found.summary["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str) {
+    // Of a model that ran away only one thing is to be said, and add_state says it.
+    let away = ran_away(&found.rows).is_some();
+    let warnings = found.summary["warnings"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    for warning in warnings.filter(|warning| !away || !warning.starts_with("the model ")) {
         page.note(warning, true);
     }
     page.explained_cards(&cards(&found.rows, &found.summary));
@@ -79,15 +85,8 @@ fn method(found: &mut Found) -> Option<Method> {
 /// Whether the run is finished, how to go on if it is not, and what is missing.
 fn add_state(page: &mut Page, found: &Found, folder: &Path) {
     add_gaps(page, &found.gaps);
-    if let Some(row) = found.rows.iter().find(|row| !row.loss.is_finite() || !row.grad_norm.is_finite()) {
-        page.note(
-            &format!(
-                "The model ran away: loss or gradient norm is no finite number from round {} on. The step size is too \
-                 large for this problem: train again with a smaller method.step_size.",
-                row.round
-            ),
-            true,
-        );
+    if let Some(away) = ran_away(&found.rows) {
+        page.note(&format!("{}.", capitalised(&away)), true);
     }
     if found.summary["finished"] == true {
         return;
@@ -178,14 +177,16 @@ fn price(found: &Found) -> String {
     if let Some(epsilon) = whole {
         let delta = found.float("privacy.delta").map_or(String::new(), |delta| format!(" at δ = {delta:e}"));
         return format!(
-            " All its rounds together are planned to cost ε = {epsilon:.3}{delta}, with secret draws."
+            " All its rounds together are planned to cost ε = {}{delta}, with secret draws.",
+            short(epsilon, 3)
         );
     }
     let delta = found.float("privacy.delta").or(found.summary["delta"].as_f64());
     match (spent.or(found.float("resolved.epsilon")), delta) {
         // What a seeded run would promise is not what it does promise.
         (Some(epsilon), delta) => format!(
-            " With secret draws every single record is protected with ε = {epsilon:.3}{}; this is a seeded simulation.",
+            " With secret draws every single record is protected with ε = {}{}; this is a seeded simulation.",
+            short(epsilon, 3),
             delta.map_or(String::new(), |delta| format!(" at δ = {delta:e}"))
         ),
         (None, _) if found.document.is_none() && found.summary.is_null() => String::new(),
@@ -203,7 +204,7 @@ fn cards(rows: &[Row], summary: &Json) -> Vec<Card> {
     let explained = |value: Option<String>, caption, key| value.map(|value| (value, caption, meaning(key)));
     let auc = summary["test_auc"].as_f64().map(|auc| format!("{auc:.4}"));
     let epsilon = match last.epsilon_spent {
-        Some(epsilon) => (format!("{epsilon:.4}"), "ε spent", meaning("epsilon_spent")),
+        Some(epsilon) => (short(epsilon, 4), "ε spent", meaning("epsilon_spent")),
         None => ("∞".to_string(), "ε (not private)", meaning("epsilon_spent")),
     };
     let seconds = summary["seconds"].as_f64().map(|seconds| format!("{seconds:.2} s"));

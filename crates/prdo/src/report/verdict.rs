@@ -112,7 +112,7 @@ fn node_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
 }
 
 /// The first letter as a capital, if it is a Latin one (ε stays ε).
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }

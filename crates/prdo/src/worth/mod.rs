@@ -56,6 +56,9 @@ pub struct Trained {
     /// For each held-out record its part in the area under the ROC curve ([`prdo_simulator::auc_values`]), the mean over
     /// seeds; empty where there is no area.
     pub ranks: Vec<f32>,
+    /// How much of its fall the loss fell in the last fifth of the rounds, the mean over seeds; `None` where that was not
+    /// measured.
+    pub falling: Option<f64>,
     /// What was promised; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
     /// b.
@@ -104,6 +107,8 @@ pub struct Worth {
     pub most_common_class: Option<f64>,
     /// How many held-out records there are.
     pub test_records: usize,
+    /// T of the runs without privacy.
+    pub open_rounds: u32,
 }
 
 /// A run file about which the question can be asked.

@@ -7,7 +7,7 @@ use crate::run::{Guarantee, Plan, Privacy, Run};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_privacy::{Model, Records, Sampling};
 use prdo_problem::data::{Feature, Table};
-use prdo_simulator::auc_values;
+use prdo_simulator::{Row, auc_values};
 use rayon::prelude::*;
 
 /// A question about records of one kind.
@@ -34,6 +34,7 @@ struct Task<'a> {
 struct Score {
     accuracy: f64,
     auc: Option<f64>,
+    falling: Option<f64>,
     right: Vec<f32>,
     ranks: Vec<f32>,
 }
@@ -55,6 +56,11 @@ impl<F: Feature> Trainer<'_, F> {
             auc: scores.iter().filter_map(|score| score.auc).collect(),
             right: means(scores.iter().map(|score| &score.right)),
             ranks: means(scores.iter().map(|score| &score.ranks)),
+            falling: scores
+                .iter()
+                .map(|score| score.falling)
+                .sum::<Option<f64>>()
+                .map(|sum| sum / scores.len() as f64),
             guarantee: task.guarantee,
             batch: task.batch.1,
         });
@@ -75,6 +81,7 @@ impl<F: Feature> Trainer<'_, F> {
             organisations,
             most_common_class: held_out.and_then(common_class),
             test_records: held_out.map_or(0, Table::len),
+            open_rounds: self.question.open.rounds,
         })
     }
 
@@ -139,10 +146,13 @@ impl<F: Feature> Trainer<'_, F> {
             [node] => seed ^ ((node as u64 + 1) << 32),
             _ => seed,
         };
+        // Whether the model of all had learned what there is to learn without noise, its loss tells.
+        let watched = task.guarantee.is_none() && task.nodes.len() > 1 && recipe.rounds >= PARTS;
+        let (every, measured) = if watched { (recipe.rounds / PARTS, MEASURED) } else { (recipe.rounds, 1) };
         let mut run = Run::new(model, tables, task.mixing.clone(), recipe.method, recipe.settings)
             .rounds(recipe.rounds)
-            .record_every(recipe.rounds)
-            .measure_on(1)
+            .record_every(every)
+            .measure_on(measured)
             .seed(seed)
             .allow_indefinite(self.question.allow_indefinite)
             .batch(task.batch.1, task.batch.2)
@@ -160,7 +170,8 @@ impl<F: Feature> Trainer<'_, F> {
         let accuracy = outcome.last().and_then(|row| row.test_accuracy);
         let accuracy = accuracy.ok_or_else(|| needed("model.kind"))?;
         let (right, ranks) = self.by_record(&outcome.average);
-        Ok(Score { accuracy, auc: outcome.test_auc, right, ranks })
+        let falling = if watched { falling(&outcome.rows) } else { None };
+        Ok(Score { accuracy, auc: outcome.test_auc, falling, right, ranks })
     }
 
     /// Which held-out records a model gets right, and each one's part in the area under the ROC curve, as far as that
@@ -176,6 +187,20 @@ impl<F: Feature> Trainer<'_, F> {
         let ranks = ranks.map(|values| values.into_iter().map(|value| value as f32).collect());
         (right.unwrap_or_default(), ranks.unwrap_or_default())
     }
+}
+
+/// Into so many parts the rounds are divided, to see whether the loss still falls over the last.
+const PARTS: u32 = 5;
+/// On so many records of each organisation the loss is measured for that.
+const MEASURED: usize = 500;
+
+/// How much of all that the loss fell it fell in the last part of the rounds.
+fn falling(rows: &[Row]) -> Option<f64> {
+    let (first, last) = (rows.first()?, rows.last()?);
+    let part = last.round / PARTS;
+    let before = rows.iter().rev().find(|row| row.round + part <= last.round)?;
+    let share = (before.loss - last.loss) / (first.loss - last.loss);
+    (first.loss > last.loss && share.is_finite()).then_some(share)
 }
 
 /// The means of values at the same place; nothing where some lists are of another length.

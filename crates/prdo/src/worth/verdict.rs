@@ -2,6 +2,7 @@
 
 use super::chance::{self, Gain};
 use super::{Organisation, Trained, Worth, mean};
+use crate::budget::words::short;
 use crate::statistics::says_little;
 
 /// The figures that matter, each with what chance may add to it.
@@ -19,7 +20,13 @@ pub struct Verdict {
     pub clearly_gaining: usize,
     /// What privacy takes from the accuracy of the model of all.
     pub privacy_cost: Gain,
+    /// What it takes from its area under the ROC curve.
+    pub privacy_auc_cost: Option<Gain>,
 }
+
+/// A loss that falls by this share of its fall in the last fifth of the rounds would go on falling with more of them: one
+/// that falls as 1/t, by four times as much.
+const STILL_FALLING: f64 = 0.002;
 
 impl Worth {
     /// The figures that matter.
@@ -38,6 +45,7 @@ impl Worth {
             open_gain: chance::median(gains(&self.open, |o| &o.open)),
             auc_gain: ranking.filter(|gains| !gains.is_empty()).map(chance::median),
             privacy_cost: chance::of_accuracy(&self.open, &self.together, records),
+            privacy_auc_cost: chance::of_auc(&self.open, &self.together, records),
         }
     }
 
@@ -61,6 +69,8 @@ impl Worth {
             Some(self.joining(&verdict)),
             self.baseline(&verdict),
             Some(privacy(&verdict)),
+            self.by_auc().then(|| privacy_by_auc(&verdict)).flatten(),
+            self.unfinished(),
             (self.together.accuracy.len() < 2).then(|| {
                 "One seed: another draw of batches and noise may give another answer, and no ± here knows of it; repeat \
                  with --seeds 3."
@@ -74,7 +84,7 @@ impl Worth {
     fn joining(&self, verdict: &Verdict) -> String {
         let Verdict { gain, gaining, clearly_gaining, .. } = *verdict;
         let price = match &self.together.guarantee {
-            Some(g) => format!(" at ε = {:.3} (δ = {:e})", g.epsilon, g.delta),
+            Some(g) => format!(" at ε = {} (δ = {:e})", short(g.epsilon, 3), g.delta),
             None => String::new(),
         };
         let joining = match gain {
@@ -99,13 +109,29 @@ impl Worth {
         )
     }
 
+    /// Whether accuracy hardly exceeds what always saying the most common class gets, so that AUC is to be looked at.
+    fn by_auc(&self) -> bool {
+        let best = self.organisations.iter().map(|o| o.alone.mean_accuracy());
+        let best = best.fold(self.together.mean_accuracy(), f64::max);
+        self.most_common_class.is_some_and(|common| says_little(best, common))
+    }
+
+    /// That the runs without privacy, which the price of privacy is measured by, were not at their end.
+    fn unfinished(&self) -> Option<String> {
+        let share = self.open.falling.filter(|share| *share > STILL_FALLING)?;
+        let rounds = self.open_rounds;
+        Some(format!(
+            "Without privacy the model of all had not learned all it can after {rounds} rounds: {:.1} % of the fall of its loss \
+             was in the last fifth of them. With more rounds it may be better, and privacy dearer than is said here: --open \
+             rounds={} gives them to the runs without privacy.",
+            100.0 * share,
+            10 * u64::from(rounds)
+        ))
+    }
+
     /// Where accuracy hardly exceeds what always saying the most common class gets: that it does, and what AUC says.
     fn baseline(&self, verdict: &Verdict) -> Option<String> {
-        let common = self.most_common_class?;
-        let best = self.organisations.iter().map(|o| o.alone.mean_accuracy());
-        if !says_little(best.fold(self.together.mean_accuracy(), f64::max), common) {
-            return None;
-        }
+        let common = self.most_common_class.filter(|_| self.by_auc())?;
         let little = format!(
             "Accuracy says little here: always saying the most common class is right for {:.2} %.",
             100.0 * common
@@ -140,6 +166,24 @@ fn privacy(verdict: &Verdict) -> String {
     };
     let chance = if open_gain.is_clear() { "" } else { ", which is within chance" };
     format!("{cost}; without privacy joining would give {}{chance}.", signed_points(open_gain))
+}
+
+/// What privacy costs by the area under the ROC curve, where there is one.
+fn privacy_by_auc(verdict: &Verdict) -> Option<String> {
+    let cost = verdict.privacy_auc_cost?;
+    let size = format!("{:.4} ± {:.4}", cost.value.abs(), cost.margin);
+    Some(match cost.is_clear() {
+        true if cost.value > 0.0 => format!("By AUC privacy takes {size} from the model of all."),
+        true => format!(
+            "By AUC the model of all is {size} better with privacy than without: the settings do not suit training without \
+             privacy."
+        ),
+        false => format!(
+            "By AUC what privacy costs the model of all is within chance, {} ± {:.4}.",
+            signed(cost.value, 4),
+            cost.margin
+        ),
+    })
 }
 
 /// A difference of shares in points of a hundred, with what chance may add.
@@ -182,6 +226,7 @@ mod tests {
             ],
             most_common_class: Some(0.5),
             test_records,
+            open_rounds: 60,
         }
     }
 
@@ -218,6 +263,22 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_privacy_that_still_learns_is_said_to_do_so() {
+        let mut worth = worth(&[0.8], [0.5, 0.7, 0.85], 10_000);
+        for (falling, said) in [(None, false), (Some(0.001), false), (Some(-0.2), false), (Some(0.07), true)]
+        {
+            worth.open.falling = falling;
+            let words = worth.words();
+            assert_eq!(
+                words.contains("7.0 % of the fall of its loss was in the last fifth"),
+                said,
+                "{words}"
+            );
+            assert_eq!(words.contains("--open rounds=600"), said, "{words}");
+        }
+    }
+
+    #[test]
     fn beside_a_common_class_the_order_of_records_counts() {
         let mut rare = worth(&[0.970], [0.968, 0.969, 0.967], 1000);
         rare.most_common_class = Some(0.969);
@@ -241,6 +302,16 @@ mod tests {
             words
                 .contains("By the area under the ROC curve (AUC) joining helps the median organisation: +0.")
         );
+        // The price of privacy too.
+        assert!(!words.contains("By AUC"), "{words}");
+        give(&mut rare.open, true);
+        assert!(
+            rare.words().contains("By AUC what privacy costs the model of all is within chance, +0.0000 ± ")
+        );
+        give(&mut rare.together, false);
+        let dear = rare.words();
+        assert!(dear.contains("By AUC privacy takes 0.4895 ± 0.0"), "{dear}");
+        give(&mut rare.together, true);
         rare.organisations.iter_mut().for_each(|o| give(&mut o.alone, true));
         assert!(
             rare.words().contains("(AUC) the median organisation's change is within chance"),

@@ -8,7 +8,7 @@
 //! begins with `|` is a comment, and a full stop at the end of a line does not count.
 
 use std::cell::Cell as Shared;
-use std::io::Read;
+use std::io::{Chain, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &["prefix"])?;
     let mut rows = match &options.columns {
-        Some(names) => Rows::without_header(file, input, names.clone()),
+        Some(names) => Rows::without_header(file, input, names.clone())?,
         None => Rows::open(file, input)?,
     };
     let names = rows.names().to_vec();
@@ -74,10 +74,13 @@ pub fn has_header(path: &Path, names: &[String]) -> bool {
 pub(super) struct Rows<'a, R: Read> {
     file: &'a str,
     names: Vec<String>,
-    reader: Reader<LineEnds<R>>,
+    reader: Reader<LineEnds<Whole<R>>>,
     record: ByteRecord,
     returns: Rc<Shared<bool>>,
 }
+
+/// A file whose first bytes were looked at.
+type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// One of them.
 pub(super) struct Row<'a> {
@@ -89,7 +92,7 @@ pub(super) struct Row<'a> {
 impl<'a, R: Read> Rows<'a, R> {
     /// Reads the header.
     pub(super) fn open(file: &'a str, input: R) -> Result<Self, DataError> {
-        let mut rows = Self::reading(file, input, &mut ReaderBuilder::new());
+        let mut rows = Self::reading(file, input, &mut ReaderBuilder::new())?;
         let reader = &mut rows.reader;
         let header = reader.byte_headers().map_err(|e| translated(file, e, 0))?.clone();
         let names =
@@ -112,19 +115,18 @@ impl<'a, R: Read> Rows<'a, R> {
     }
 
     /// Lines from the first on, of columns with these names; those that begin with `|` are comments.
-    pub(super) fn without_header(file: &'a str, input: R, names: Vec<String>) -> Self {
+    pub(super) fn without_header(file: &'a str, input: R, names: Vec<String>) -> Result<Self, DataError> {
         let mut builder = ReaderBuilder::new();
-        Self {
-            names,
-            ..Self::reading(file, input, builder.has_headers(false).comment(Some(b'|')).flexible(true))
-        }
+        let rows = Self::reading(file, input, builder.has_headers(false).comment(Some(b'|')).flexible(true))?;
+        Ok(Self { names, ..rows })
     }
 
-    fn reading(file: &'a str, input: R, builder: &mut ReaderBuilder) -> Self {
+    fn reading(file: &'a str, input: R, builder: &mut ReaderBuilder) -> Result<Self, DataError> {
+        let input = refuse_other_files(file, input)?;
         let returns = Rc::new(Shared::new(false));
         let ends = LineEnds { input, returns: Rc::clone(&returns), last: 0, found: false };
         let reader = builder.trim(Trim::All).from_reader(ends);
-        Self { file, names: Vec::new(), reader, record: ByteRecord::new(), returns }
+        Ok(Self { file, names: Vec::new(), reader, record: ByteRecord::new(), returns })
     }
 
     /// The columns' names.
@@ -155,6 +157,19 @@ impl Row<'_> {
     pub(super) fn text(&self, column: usize) -> Result<&str, DataError> {
         text(self.file, self.line, self.record.get(column).unwrap_or_default())
     }
+}
+
+/// Refuses what is no text as readers here know it, by its first bytes, and says what it is.
+fn refuse_other_files<R: Read>(file: &str, mut input: R) -> Result<Whole<R>, DataError> {
+    let mut first = Vec::new();
+    input.by_ref().take(4).read_to_end(&mut first).map_err(|e| DataError::io(file, e))?;
+    let what = match &first[..] {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16 text",
+        [b'P', b'K', 3, 4] => "it is a packed file, such as a spreadsheet (.xlsx, .ods)",
+        [0xd0, 0xcf, 0x11, 0xe0] => "it is an old spreadsheet (.xls)",
+        _ => return Ok(Cursor::new(first).chain(input)),
+    };
+    Err(DataError::malformed(file, "CSV", format!("{what}: save it as \"CSV UTF-8\" and give that file")))
 }
 
 /// Looks how the first line ends.
@@ -249,7 +264,9 @@ impl<'a> Records<'a> {
         };
         let feature_names = self.roles.features.iter().map(|c| self.names[*c].clone()).collect();
         let texts = self.names.iter().zip(&self.categories);
-        let doubts = texts.filter_map(|(name, texts)| Some(texts.as_ref()?.doubts(name))).flatten().collect();
+        let doubts =
+            texts.clone().filter_map(|(name, texts)| Some(texts.as_ref()?.doubts(name))).flatten().collect();
+        let blanks = texts.filter_map(|(name, texts)| texts.as_ref()?.blanks(name, labels.len())).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
         Ok(Dataset {
             table,
@@ -260,6 +277,7 @@ impl<'a> Records<'a> {
             image: None,
             labelled: self.roles.label.is_some(),
             doubts,
+            blanks,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A table and what its file says about it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::{DataError, Feature, Table};
@@ -48,6 +48,8 @@ pub struct Dataset<F: Feature = f64> {
     pub labelled: bool,
     /// Values that may be slips, in words, for the owner of the data.
     pub doubts: Vec<String>,
+    /// Columns of categories with cells that stand for nothing, each in words.
+    pub blanks: Vec<String>,
 }
 
 impl<F: Feature> Dataset<F> {
@@ -65,6 +67,7 @@ impl<F: Feature> Dataset<F> {
             image: self.image,
             labelled: self.labelled,
             doubts: self.doubts.clone(),
+            blanks: self.blanks.clone(),
         }
     }
 
@@ -107,6 +110,21 @@ impl<F: Feature> Dataset<F> {
         (Self { node: Some(node), node_names, ..selected }, left_out.0, left_out.1)
     }
 
+    /// The same with nodes 0, 1, … where their numbers have gaps or begin elsewhere: those are codes, as 101 to 104 for
+    /// branches, and stay as the nodes' names. The nodes keep the order of their numbers.
+    #[must_use]
+    pub fn with_codes_as_names(self) -> Self {
+        let Some(holders) = self.node.as_ref().filter(|_| self.node_names.is_none()) else { return self };
+        let codes: Vec<u32> = holders.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect();
+        if codes.iter().zip(0..).all(|(code, number)| *code == number) {
+            return self;
+        }
+        let number = |code: &u32| codes.binary_search(code).map_or(0, |n| n as u32);
+        let node = Some(holders.iter().map(number).collect());
+        let node_names = Some(codes.iter().map(u32::to_string).collect());
+        Self { node, node_names, ..self }
+    }
+
     /// The same data as numbers.
     pub fn into_numbers(self) -> Dataset {
         Dataset {
@@ -118,6 +136,7 @@ impl<F: Feature> Dataset<F> {
             image: self.image,
             labelled: self.labelled,
             doubts: self.doubts,
+            blanks: self.blanks,
         }
     }
 }
@@ -126,8 +145,8 @@ impl<F: Feature> Dataset<F> {
 impl<F: Feature> From<Table<F>> for Dataset<F> {
     fn from(table: Table<F>) -> Self {
         let (node, node_names, class_names, feature_names, image) = (None, None, None, None, None);
-        let doubts = Vec::new();
-        Self { table, node, node_names, class_names, feature_names, image, labelled: true, doubts }
+        let (doubts, blanks) = (Vec::new(), Vec::new());
+        Self { table, node, node_names, class_names, feature_names, image, labelled: true, doubts, blanks }
     }
 }
 
@@ -192,6 +211,20 @@ mod tests {
         assert_eq!(some.node_names.unwrap(), ["a", "c"]);
         let (none, nodes, _) = data.without_small_nodes(9);
         assert_eq!((none.table.len(), nodes), (0, 3));
+    }
+
+    #[test]
+    fn codes_of_nodes_become_names_and_numbers_without_gaps_stand() {
+        let with = |node: &[u32]| {
+            let table = Table::new(1, vec![0.0; node.len()], vec![0.0; node.len()]).unwrap();
+            Dataset { node: Some(node.to_vec()), ..Dataset::from(table) }
+        };
+        let numbered = with(&[2, 0, 1, 0]);
+        assert_eq!(numbered.clone().with_codes_as_names(), numbered);
+        let codes = with(&[1001, 102, 101, 1001]).with_codes_as_names();
+        assert_eq!(codes.node.as_deref(), Some(&[2, 1, 0, 2][..]));
+        assert_eq!(codes.node_names.unwrap(), ["101", "102", "1001"]);
+        assert_eq!(with(&[0, 1, 3]).with_codes_as_names().node_names.unwrap(), ["0", "1", "3"]);
     }
 
     #[test]

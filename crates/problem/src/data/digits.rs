@@ -26,6 +26,7 @@ pub fn digits() -> Dataset {
         image: Some(ImageShape { channels: 1, height: 8, width: 8 }),
         labelled: true,
         doubts: Vec::new(),
+        blanks: Vec::new(),
     }
 }
 

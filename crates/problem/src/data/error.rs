@@ -153,7 +153,10 @@ pub enum DataError {
         expected: u64,
     },
     /// Text that is not UTF-8.
-    #[error("{file}, line {line}: is not UTF-8 text")]
+    #[error(
+        "{file}, line {line}: is not UTF-8 text; letters as ä or é may be those of an older encoding (Latin-1): save the \
+         file as UTF-8 (\"CSV UTF-8\" in spreadsheets)"
+    )]
     NotText {
         /// The file.
         file: String,

@@ -43,7 +43,7 @@ pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
 pub use slips::{alike, nearest_name, slips};
 pub use split::split_records;
-pub use survey::{ColumnSurvey, survey};
+pub use survey::{ColumnSurvey, Outlier, check_columns, survey};
 pub use table::Table;
 
 /// The most bytes of features a reader makes out of a file that may be far smaller (sparse, compressed or
@@ -116,6 +116,10 @@ impl Format {
             "gz" | "bz2" | "xz" | "zip" | "zst" => {
                 Err(unknown("a compressed file (unpack it first)".to_owned()))
             }
+            sheet @ ("xlsx" | "xls" | "ods") => Err(unknown(format!(
+                "a spreadsheet (save it as \"CSV UTF-8\" and give that file), extension {}",
+                error::quoted(sheet)
+            ))),
             other => Err(unknown(format!("extension {}", error::quoted(other)))),
         }
     }

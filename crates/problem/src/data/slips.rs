@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::columns::is_missing;
 use super::error::quoted;
 
 /// The name that is nearest to what was typed, if it is near enough for a slip.
@@ -53,6 +54,8 @@ pub fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
 pub(super) struct CategoryColumn {
     known: BTreeMap<String, (usize, u64)>,
     many: bool,
+    /// How many cells stand for nothing, and the first of them with its line.
+    blank: Option<(usize, String, u64)>,
 }
 
 impl CategoryColumn {
@@ -60,6 +63,9 @@ impl CategoryColumn {
     pub(super) fn push(&mut self, text: &str, line: u64) {
         /// With more values nothing is looked for.
         const MOST: usize = 200;
+        if is_missing(text) {
+            self.blank.get_or_insert_with(|| (0, text.to_owned(), line)).0 += 1;
+        }
         let room = self.known.len() < MOST;
         match self.known.get_mut(text) {
             Some((count, _)) => *count += 1,
@@ -70,30 +76,40 @@ impl CategoryColumn {
 
     /// What may be slips, in words.
     pub(super) fn doubts(&self, column: &str) -> Vec<String> {
-        const MOST: usize = 8;
-        if self.many {
-            return Vec::new();
-        }
-        let mut counted: Vec<(&str, usize)> =
-            self.known.iter().map(|(text, (count, _))| (text.as_str(), *count)).collect();
-        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let mut values: Vec<String> =
-            counted.iter().take(MOST).map(|(text, count)| format!("{} {count}", quoted(text))).collect();
-        if counted.len() > MOST {
-            values.push(format!("and {} more", counted.len() - MOST));
-        }
-        let words = |(rare, common): (&str, &str)| {
-            let (count, line) = self.known.get(rare).copied().unwrap_or_default();
-            let records = if count == 1 { "record" } else { "records" };
-            format!(
-                "line {line}, column {column:?}: is {} ({count} {records}) a slip for {}? The column's values: {}",
-                quoted(rare),
-                quoted(common),
-                values.join(", ")
-            )
-        };
-        slips(&counted).into_iter().map(words).collect()
+        if self.many { Vec::new() } else { slip_words(column, &self.known) }
     }
+
+    /// How many cells of the column, of so many, stand for nothing, in words; nothing if none does.
+    pub(super) fn blanks(&self, column: &str, records: usize) -> Option<String> {
+        let (count, text, line) = self.blank.as_ref()?;
+        let shown = if text.is_empty() { "empty".to_owned() } else { quoted(text) };
+        let are = if *count == 1 { "value is" } else { "values are" };
+        Some(format!("{column}: {count} of {records} {are} missing, the first ({shown}) in line {line}"))
+    }
+}
+
+/// Which of a column's values, each with its records and the line of the first, may be slips, in words.
+pub(super) fn slip_words(column: &str, known: &BTreeMap<String, (usize, u64)>) -> Vec<String> {
+    const MOST: usize = 8;
+    let mut counted: Vec<(&str, usize)> =
+        known.iter().map(|(text, (count, _))| (text.as_str(), *count)).collect();
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let mut values: Vec<String> =
+        counted.iter().take(MOST).map(|(text, count)| format!("{} {count}", quoted(text))).collect();
+    if counted.len() > MOST {
+        values.push(format!("and {} more", counted.len() - MOST));
+    }
+    let words = |(rare, common): (&str, &str)| {
+        let (count, line) = known.get(rare).copied().unwrap_or_default();
+        let records = if count == 1 { "record" } else { "records" };
+        format!(
+            "line {line}, column {column:?}: is {} ({count} {records}) a slip for {}? The column's values: {}",
+            quoted(rare),
+            quoted(common),
+            values.join(", ")
+        )
+    };
+    slips(&counted).into_iter().map(words).collect()
 }
 
 #[cfg(test)]
@@ -124,6 +140,13 @@ mod tests {
         let mut column = CategoryColumn::default();
         (0..100).for_each(|line| column.push(if line % 2 == 0 { "female" } else { "male" }, line + 2));
         assert!(column.doubts("sex").is_empty());
+        assert_eq!(column.blanks("sex", 100), None);
+        column.push("", 101);
+        column.push("NA", 103);
+        assert_eq!(
+            column.blanks("sex", 102).unwrap(),
+            "sex: 2 of 102 values are missing, the first (empty) in line 101"
+        );
         column.push("femal", 102);
         let said = column.doubts("sex");
         assert!(

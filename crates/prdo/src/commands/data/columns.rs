@@ -190,6 +190,13 @@ impl Columns {
         self.clear().filter_map(|column| Some((column.name.as_str(), unfit(column)?))).collect()
     }
 
+    /// What in them may be slips: categories that are nearly another, numbers far beyond all others.
+    pub fn doubts(&self) -> Vec<String> {
+        let used = || self.clear().filter(|column| unfit(column).is_none());
+        let slips = used().filter(|column| column.is_text()).flat_map(ColumnSurvey::slips);
+        slips.chain(used().filter_map(far_out)).collect()
+    }
+
     /// What a run file says of these columns; `None` where there is nothing to say.
     pub fn section(&self) -> Option<String> {
         let features = self.table()?;
@@ -248,8 +255,17 @@ pub fn one_line(text: &str) -> String {
 /// Why a column should not be learned from as it is; nothing if it may.
 fn unfit(column: &ColumnSurvey) -> Option<String> {
     let mend = "correct it, or remove the record, and ask again";
+    if column.name.is_empty() {
+        return Some("the column has no name".into());
+    }
+    if column.is_free_text() && !column.is_key() {
+        return Some(scattered(column));
+    }
     match (column.missing, column.stray_texts(), &column.first_text) {
         // What is different for every record says nothing about new ones.
+        (0, 0, _) if column.is_key() && column.is_dates() => {
+            Some(format!("every record has a value of its own; {DATES}"))
+        }
         (0, 0, _) if column.is_key() => Some("every record has a value of its own".into()),
         (0, 0, _) => None,
         (0, 1, Some((text, line))) => Some(format!("line {line} has {text:?}, the others numbers: {mend}")),
@@ -265,6 +281,41 @@ fn unfit(column: &ColumnSurvey) -> Option<String> {
             ))
         }
     }
+}
+
+/// What to do with dates.
+const DATES: &str = "these look like dates: make a number of each, such as the days since a day that everybody knows, to \
+    learn from it";
+
+/// Why text of which nearly every record has another is not learned from.
+fn scattered(column: &ColumnSurvey) -> String {
+    let distinct = column.distinct().map_or("very many".into(), |n| n.to_string());
+    let tip = match column.is_dates() {
+        true => DATES,
+        false => {
+            "names and free text say nothing about new records; if groups are in it, write those into the table"
+        }
+    };
+    format!("text with {distinct} different values in {} records; {tip}", column.records)
+}
+
+/// What to say of a number that is far beyond the others, and sets its column's range alone.
+fn far_out(column: &ColumnSurvey) -> Option<String> {
+    let found = column.outlier().filter(|_| !column.is_text())?;
+    let more = match found.count {
+        1 => String::new(),
+        2 => " (and another is as far out)".into(),
+        n => format!(" (and {} others are as far out)", n - 1),
+    };
+    Some(format!(
+        "line {}, column {:?}: {}{more} is {:.0} times the next largest, {}, and alone sets the column's range: is it a slip? \
+         If it is meant, a narrower range in the file cuts it off and keeps the others apart",
+        found.line,
+        column.name,
+        found.value,
+        found.value.abs() / found.next,
+        found.next
+    ))
 }
 
 /// Whether one of these words is in a name.

@@ -4,6 +4,7 @@ use super::{listen, seat};
 use crate::cli::node::CheckArgs;
 use crate::commands::Failure;
 use crate::progress::{say, tell};
+use prdo::budget::words::short;
 use prdo::node::Seat;
 use prdo::node::account::Purse;
 use prdo::node::prepare::{Ready, Request};
@@ -101,9 +102,9 @@ fn lines(ready: &Ready) -> Vec<String> {
             planned.spectrum.lambda
         ),
         format!(
-            "privacy    ε = {:.4} spent, {:.4} after this run, budget {} at δ = {:e} (ledger {})",
-            outlook.spent,
-            outlook.after,
+            "privacy    ε = {} spent, {} after this run, budget {} at δ = {:e} (ledger {})",
+            short(outlook.spent, 4),
+            short(outlook.after, 4),
             outlook.budget.epsilon(),
             outlook.budget.delta(),
             ready.ledger().display()

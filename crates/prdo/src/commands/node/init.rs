@@ -3,7 +3,7 @@
 use super::continues::Old;
 use super::{in_file, read_text, summary};
 use crate::cli::node::InitArgs;
-use crate::commands::Failure;
+use crate::commands::{Failure, target};
 use crate::progress::tell;
 use prdo::config::{
     ConfigError, Document, Planned, Public, Wiring, agreed, model_kind, public_facts, resolved, terms, wiring,
@@ -13,16 +13,16 @@ use prdo::peer::agreement::{Agreement, Facts, Member, Terms, new_run, parse_memb
 use prdo::peer::identity::Identity;
 
 pub fn run(args: &InitArgs) -> Result<(), Failure> {
-    if args.out.exists() && !args.overwrite {
-        let shown = args.out.display();
-        return Err(Failure::Input(format!(
-            "{shown} is there already: choose another --out, or add --overwrite"
-        )));
-    }
+    let given = [("the run file", Some(&args.file)), ("the list of members", Some(&args.members))];
+    let old = [("a key", args.key.as_ref()), ("the old agreement", args.continues.as_ref())];
+    let reads = given.into_iter().chain(old).filter_map(|(what, path)| Some((what, path?.clone())));
+    target::check(&args.out, reads, args.overwrite)?;
     let mut document = Document::read(&args.file)?;
     for assignment in &args.set {
         document.set(assignment)?;
     }
+    let data = document.file("data.path").map(|path| ("the file with the records", path));
+    target::check(&args.out, data, true)?;
     let identity = args.key.as_deref().map(Identity::read).transpose()?;
     let members =
         parse_members(&read_text(&args.members)?, args.relay.is_some()).map_err(in_file(&args.members))?;

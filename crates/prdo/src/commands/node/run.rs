@@ -7,6 +7,7 @@ use crate::commands::dashboard::{self, Window};
 use crate::commands::watch::Stop;
 use crate::commands::{Failure, set_threads};
 use crate::progress::{say, tell};
+use prdo::budget::words::short;
 use prdo::config::Form;
 use prdo::node::Seat;
 use prdo::node::account::Purse;
@@ -138,9 +139,9 @@ fn announce(ready: &Ready, seeded: bool) {
         }
     ));
     tell(&format!(
-        "privacy: ε = {:.4} spent, {:.4} after this run, budget {} at δ = {:e}; noise multiplier {:.4}",
-        outlook.spent,
-        outlook.after,
+        "privacy: ε = {} spent, {} after this run, budget {} at δ = {:e}; noise multiplier {:.4}",
+        short(outlook.spent, 4),
+        short(outlook.after, 4),
         outlook.budget.epsilon(),
         outlook.budget.delta(),
         planned.guarantee.noise_multiplier
@@ -237,8 +238,8 @@ fn show(summary: &Json, home: &Path, as_json: bool) {
     }
     let seeded = if summary["test_seed"].is_null() { String::new() } else { format!(" ({TEST_SEED})") };
     say(&format!(
-        "privacy: ε = {:.4} spent of {} at δ = {:e} for every record{seeded}",
-        number("epsilon_spent"),
+        "privacy: ε = {} spent of {} at δ = {:e} for every record{seeded}",
+        short(number("epsilon_spent"), 4),
         number("budget"),
         number("delta")
     ));

@@ -1,6 +1,7 @@
 //! What an agreement says, for people and as JSON.
 
 use crate::progress::say;
+use prdo::budget::words::short;
 use prdo::config::Planned;
 use prdo::peer::agreement::{Agreement, Member};
 use prdo::peer::wire::hex;
@@ -40,9 +41,12 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
             bytes(8 * terms.dimension * u64::from(terms.vectors) * u64::from(terms.exchanges_per_round)),
         ),
         format!(
-            "privacy    ε = {:.4} at δ = {:e} for every record{together}; noise multiplier z = {:.6}, rate {:.6} of the \
+            "privacy    ε = {} at δ = {:e} for every record{together}; noise multiplier z = {:.6}, rate {:.6} of the \
              smallest member",
-            promise.epsilon, promise.delta, promise.noise_multiplier, promise.rate
+            short(promise.epsilon, 4),
+            promise.delta,
+            promise.noise_multiplier,
+            promise.rate
         ),
         String::new(),
     ];

@@ -3,6 +3,7 @@
 use crate::commands::Failure;
 use crate::commands::watch::Stop;
 use crate::progress::{Figures, Progress, Spent};
+use prdo::budget::words::short;
 use prdo::node::Seat;
 use prdo::node::journal::{Level, Log, PROGRESS, STATUS, line_of, utc};
 use prdo::node::prepare::Measure;
@@ -277,7 +278,7 @@ impl Watcher {
             row("as of", status["updated"].as_str().unwrap_or_default().into()),
             row("round", format!("{} of {}{left}", n.round, f.rounds)),
             row("rounds a second", format!("{:.2}", n.rate)),
-            row("privacy", format!("ε = {:.4} spent of {} at δ = {:e}", n.spent, n.budget, n.delta)),
+            row("privacy", format!("ε = {} spent of {} at δ = {:e}", short(n.spent, 4), n.budget, n.delta)),
             row("agreement", f.agreement.clone()),
             row("listening", f.listening.clone()),
         ];

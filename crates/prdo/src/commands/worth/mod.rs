@@ -6,6 +6,7 @@ use super::compare::print_table;
 use super::{Failure, use_threads};
 use crate::cli::worth::WorthArgs;
 use crate::progress::{Progress, say, tell};
+use prdo::budget::words::short;
 use prdo::config::{Document, Recipe};
 use prdo::output::Folder;
 use prdo::report::Spread;
@@ -189,6 +190,9 @@ impl Answer<'_> {
             "organisations_clearly_gaining": verdict.clearly_gaining,
             "privacy_cost": verdict.privacy_cost.value,
             "privacy_cost_margin": verdict.privacy_cost.margin,
+            "privacy_auc_cost": verdict.privacy_auc_cost.map(|cost| cost.value),
+            "privacy_auc_cost_margin": verdict.privacy_auc_cost.map(|cost| cost.margin),
+            "loss_still_falling_without_privacy": worth.open.falling,
             "most_common_class": worth.most_common_class,
             "test_records": worth.test_records,
             "method": recipe.method.card().name,
@@ -267,10 +271,10 @@ fn recipe_words(recipe: &Recipe) -> String {
 fn noise_words(trained: &Trained) -> String {
     trained.guarantee.map_or(String::new(), |g| {
         format!(
-            ", rate {:.4}, z = {:.4}: ε = {:.4} at δ = {:e} ({})",
+            ", rate {:.4}, z = {:.4}: ε = {} at δ = {:e} ({})",
             g.rate,
             g.noise_multiplier,
-            g.epsilon,
+            short(g.epsilon, 4),
             g.delta,
             g.accounting.name()
         )

@@ -7,7 +7,7 @@ use crate::config::document::Document;
 use crate::config::features::{Refused, located as feature_error};
 use crate::config::place::ConfigError;
 use prdo_peer::agreement::Facts;
-use prdo_problem::data::{self, ClassNames, Feature, Format, Loaded, Options, Table};
+use prdo_problem::data::{self, ClassNames, Dataset, Feature, Format, Loaded, Options, Table};
 use std::path::{Path, PathBuf};
 
 /// Which part of data that comes in a training and a test part.
@@ -76,10 +76,25 @@ pub(super) fn read(
             e.place = e.place.or_else(|| document.place(field).cloned());
             e
         })?;
-    if part == Part::Training {
-        refuse_numbers(document, &loaded)?;
+    if part != Part::Training {
+        return Ok(loaded);
     }
-    Ok(loaded)
+    refuse_numbers(document, &loaded)?;
+    Ok(match loaded {
+        Loaded::Numbers(data)
+            if matches!(kind, Format::Csv | Format::Parquet) && !are_numbers(document, &data) =>
+        {
+            Loaded::Numbers(data.with_codes_as_names())
+        }
+        other => other,
+    })
+}
+
+/// Whether a run file that says how many nodes there are has all that a table speaks of, by their numbers. Elsewhere a
+/// number that says who holds a record may be anybody's code.
+fn are_numbers(document: &Document, data: &Dataset) -> bool {
+    let last = data.node.iter().flatten().max().copied();
+    document.integer("graph.nodes").zip(last).is_some_and(|(nodes, last)| u64::from(last) < nodes)
 }
 
 /// The data's folder, if it is one of images that brings its own test images.

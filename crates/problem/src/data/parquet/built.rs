@@ -124,6 +124,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
             image: None,
             labelled: roles.label.is_some(),
             doubts: Vec::new(),
+            blanks: Vec::new(),
         })
     }
 
