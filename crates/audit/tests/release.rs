@@ -11,7 +11,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root.join(path)).unwrap()
 }
 
-/// Run with `--release` this shows that the feature alone plants nothing; in a debug build, that it does.
+/// The same in release, of the gate alone: `crates/privacy/tests/planted.rs`.
 #[test]
 fn without_debug_assertions_the_feature_does_nothing() {
     assert_eq!(prdo_privacy::planted::POSSIBLE, cfg!(debug_assertions));
