@@ -5,6 +5,7 @@
 
 use crate::Level;
 use crate::level::Set;
+use crate::simd::{read, write};
 
 /// Lines have a multiple of this many values.
 pub const STEP: usize = 8;
@@ -40,12 +41,12 @@ impl Doubles for Portable {
     #[inline(always)]
     unsafe fn load(p: *const f64) -> Self::V {
         // SAFETY: the caller's pointer is valid for eight values.
-        unsafe { p.cast::<Self::V>().read_unaligned() }
+        unsafe { read(p) }
     }
     #[inline(always)]
     unsafe fn store(p: *mut f64, v: Self::V) {
         // SAFETY: the caller's pointer is valid for eight values.
-        unsafe { p.cast::<Self::V>().write_unaligned(v) }
+        unsafe { write(p, v) }
     }
     #[inline(always)]
     unsafe fn splat(x: f64) -> Self::V {
@@ -75,6 +76,7 @@ impl Doubles for Portable {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Doubles;
+    use crate::simd::{read, write};
     use std::arch::x86_64::*;
 
     #[derive(Clone, Copy)]
@@ -87,11 +89,11 @@ mod x86 {
         type I = __m512i;
         #[inline(always)]
         unsafe fn load(p: *const f64) -> __m512d {
-            unsafe { _mm512_loadu_pd(p) }
+            unsafe { read(p) }
         }
         #[inline(always)]
         unsafe fn store(p: *mut f64, v: __m512d) {
-            unsafe { _mm512_storeu_pd(p, v) }
+            unsafe { write(p, v) }
         }
         #[inline(always)]
         unsafe fn splat(x: f64) -> __m512d {
@@ -113,7 +115,7 @@ mod x86 {
         unsafe fn add_to(p: *mut i64, sum: __m512i, offset: i64) {
             unsafe {
                 let sum = _mm512_sub_epi64(sum, _mm512_set1_epi64(offset));
-                _mm512_storeu_si512(p.cast(), _mm512_add_epi64(_mm512_loadu_si512(p.cast()), sum));
+                write(p, _mm512_add_epi64(read(p), sum));
             }
         }
     }
@@ -128,13 +130,13 @@ mod x86 {
         type I = [__m256i; 2];
         #[inline(always)]
         unsafe fn load(p: *const f64) -> Self::V {
-            unsafe { [_mm256_loadu_pd(p), _mm256_loadu_pd(p.add(4))] }
+            unsafe { [read(p), read(p.add(4))] }
         }
         #[inline(always)]
         unsafe fn store(p: *mut f64, v: Self::V) {
             unsafe {
-                _mm256_storeu_pd(p, v[0]);
-                _mm256_storeu_pd(p.add(4), v[1]);
+                write(p, v[0]);
+                write(p.add(4), v[1]);
             }
         }
         #[inline(always)]
@@ -160,9 +162,9 @@ mod x86 {
         unsafe fn add_to(p: *mut i64, sum: Self::I, offset: i64) {
             unsafe {
                 for (i, sum) in sum.into_iter().enumerate() {
-                    let (p, offset) = (p.add(4 * i).cast(), _mm256_set1_epi64x(offset));
+                    let (p, offset) = (p.add(4 * i), _mm256_set1_epi64x(offset));
                     let sum = _mm256_sub_epi64(sum, offset);
-                    _mm256_storeu_si256(p, _mm256_add_epi64(_mm256_loadu_si256(p), sum));
+                    write(p, _mm256_add_epi64(read(p), sum));
                 }
             }
         }

@@ -3,6 +3,31 @@
 /// Lanes of a vector: channels are kept in blocks of this many.
 pub const LANES: usize = 16;
 
+/// A value at any address.
+#[repr(C, packed)]
+struct Anywhere<T>(T);
+
+/// The value at `p`, which need not be aligned. The library's own ways to read it become calls in builds with checks,
+/// and those then take several times as long: a load is one instruction of the innermost loops.
+///
+/// # Safety
+/// `p` is valid for a value of type T.
+#[inline(always)]
+pub(crate) unsafe fn read<T: Copy, P>(p: *const P) -> T {
+    // SAFETY: the caller's; a packed value may lie anywhere.
+    unsafe { (*p.cast::<Anywhere<T>>()).0 }
+}
+
+/// Writes `value` at `p`, which need not be aligned.
+///
+/// # Safety
+/// `p` is valid for a value of type T.
+#[inline(always)]
+pub(crate) unsafe fn write<T: Copy, P>(p: *mut P, value: T) {
+    // SAFETY: the caller's; a packed value may lie anywhere.
+    unsafe { (*p.cast::<Anywhere<T>>()).0 = value }
+}
+
 /// Sixteen lanes and what can be done with them.
 ///
 /// # Safety
@@ -106,12 +131,12 @@ impl Simd for Portable {
     #[inline(always)]
     unsafe fn load(p: *const f32) -> Self::V {
         // SAFETY: the caller's pointer is valid for sixteen values.
-        unsafe { p.cast::<[f32; LANES]>().read_unaligned() }
+        unsafe { read(p) }
     }
     #[inline(always)]
     unsafe fn store(p: *mut f32, v: Self::V) {
         // SAFETY: the caller's pointer is valid for sixteen values.
-        unsafe { p.cast::<[f32; LANES]>().write_unaligned(v) }
+        unsafe { write(p, v) }
     }
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self::V {
@@ -161,12 +186,12 @@ impl Simd for Portable {
     #[inline(always)]
     unsafe fn load_sums(p: *const i32) -> Self::I {
         // SAFETY: the caller's pointer is valid for sixteen values.
-        unsafe { p.cast::<[i32; LANES]>().read_unaligned() }
+        unsafe { read(p) }
     }
     #[inline(always)]
     unsafe fn store_sums(p: *mut i32, sums: Self::I) {
         // SAFETY: the caller's pointer is valid for sixteen values.
-        unsafe { p.cast::<[i32; LANES]>().write_unaligned(sums) }
+        unsafe { write(p, sums) }
     }
     #[inline(always)]
     unsafe fn add_rounded(mut sums: Self::I, v: Self::V) -> Self::I {
@@ -202,7 +227,7 @@ pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Simd;
+    use super::{Simd, read, write};
     use std::arch::x86_64::*;
 
     /// One 512-bit register.
@@ -218,11 +243,11 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn load(p: *const f32) -> __m512 {
-            unsafe { _mm512_loadu_ps(p) }
+            unsafe { read(p) }
         }
         #[inline(always)]
         unsafe fn store(p: *mut f32, v: __m512) {
-            unsafe { _mm512_storeu_ps(p, v) }
+            unsafe { write(p, v) }
         }
         #[inline(always)]
         unsafe fn splat(x: f32) -> __m512 {
@@ -266,11 +291,11 @@ mod x86 {
         }
         #[inline(always)]
         unsafe fn load_sums(p: *const i32) -> __m512i {
-            unsafe { _mm512_loadu_si512(p.cast()) }
+            unsafe { read(p) }
         }
         #[inline(always)]
         unsafe fn store_sums(p: *mut i32, sums: __m512i) {
-            unsafe { _mm512_storeu_si512(p.cast(), sums) }
+            unsafe { write(p, sums) }
         }
         #[inline(always)]
         unsafe fn add_rounded(sums: __m512i, v: __m512) -> __m512i {
@@ -278,7 +303,7 @@ mod x86 {
         }
         #[inline(always)]
         unsafe fn store_integers(p: *mut f32, v: __m512) {
-            unsafe { _mm512_storeu_si512(p.cast(), _mm512_cvtps_epi32(v)) }
+            unsafe { write(p, _mm512_cvtps_epi32(v)) }
         }
         #[inline(always)]
         unsafe fn pick(
@@ -288,12 +313,12 @@ mod x86 {
             (out, numbers): (*mut f32, *mut f32),
         ) -> usize {
             unsafe {
-                let mask = _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(keys.cast()), _mm512_set1_epi32(key));
+                let mask = _mm512_cmpeq_epi32_mask(read(keys), _mm512_set1_epi32(key));
                 let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
                 let all = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(step));
                 let all = _mm512_add_epi32(all, _mm512_set1_epi32(first));
-                _mm512_storeu_ps(out, _mm512_maskz_compress_ps(mask, _mm512_loadu_ps(values)));
-                _mm512_storeu_si512(numbers.cast(), _mm512_maskz_compress_epi32(mask, all));
+                write(out, _mm512_maskz_compress_ps(mask, read(values)));
+                write(numbers, _mm512_maskz_compress_epi32(mask, all));
                 mask.count_ones() as usize
             }
         }
@@ -316,13 +341,13 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn load(p: *const f32) -> Self::V {
-            unsafe { [_mm256_loadu_ps(p), _mm256_loadu_ps(p.add(8))] }
+            unsafe { [read(p), read(p.add(8))] }
         }
         #[inline(always)]
         unsafe fn store(p: *mut f32, v: Self::V) {
             unsafe {
-                _mm256_storeu_ps(p, v[0]);
-                _mm256_storeu_ps(p.add(8), v[1]);
+                write(p, v[0]);
+                write(p.add(8), v[1]);
             }
         }
         #[inline(always)]
@@ -370,13 +395,13 @@ mod x86 {
         }
         #[inline(always)]
         unsafe fn load_sums(p: *const i32) -> Self::I {
-            unsafe { [_mm256_loadu_si256(p.cast()), _mm256_loadu_si256(p.add(8).cast())] }
+            unsafe { [read(p), read(p.add(8))] }
         }
         #[inline(always)]
         unsafe fn store_sums(p: *mut i32, sums: Self::I) {
             unsafe {
-                _mm256_storeu_si256(p.cast(), sums[0]);
-                _mm256_storeu_si256(p.add(8).cast(), sums[1]);
+                write(p, sums[0]);
+                write(p.add(8), sums[1]);
             }
         }
         #[inline(always)]
@@ -389,8 +414,8 @@ mod x86 {
         #[inline(always)]
         unsafe fn store_integers(p: *mut f32, v: Self::V) {
             unsafe {
-                _mm256_storeu_si256(p.cast(), _mm256_cvtps_epi32(v[0]));
-                _mm256_storeu_si256(p.add(8).cast(), _mm256_cvtps_epi32(v[1]));
+                write(p, _mm256_cvtps_epi32(v[0]));
+                write(p.add(8), _mm256_cvtps_epi32(v[1]));
             }
         }
     }

@@ -5,8 +5,11 @@ pub mod members;
 pub mod peers;
 pub mod stand_in;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+const CHECKED: &str = env!("CARGO_BIN_EXE_prdo");
 
 pub struct Desk {
     folder: tempfile::TempDir,
@@ -45,8 +48,15 @@ impl Desk {
 
     pub fn command(&self, arguments: &str) -> Command {
         // Real data sets take long without optimisation: they may be given to a release build instead.
-        let binary =
-            std::env::var_os("PRDO_TEST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_prdo").into());
+        self.typed(std::env::var_os("PRDO_TEST_BINARY").as_deref().unwrap_or(CHECKED.as_ref()), arguments)
+    }
+
+    /// The command as it was built for the tests, in any case: only builds with checks rehearse peers with a seed.
+    pub fn checked(&self, arguments: &str) -> Command {
+        self.typed(CHECKED.as_ref(), arguments)
+    }
+
+    fn typed(&self, binary: &OsStr, arguments: &str) -> Command {
         let mut command = Command::new(binary);
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         command.env("XDG_CACHE_HOME", self.cache.path());

@@ -137,7 +137,7 @@ impl Trio {
             let path = self.desk.path(&format!("{label}.{end}"));
             Stdio::from(File::options().create(true).append(true).open(path).unwrap())
         };
-        let mut command = self.desk.command(arguments);
+        let mut command = self.desk.checked(arguments);
         command.env("PRDO_TEST_SEED", SEED).stdin(Stdio::null()).stdout(file("out")).stderr(file("err"));
         command.spawn().unwrap()
     }

@@ -1,6 +1,4 @@
 //! Tests of what is drawn at random: laws, reproducibility, every record exactly once.
 
 mod generate;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod partition;

@@ -84,10 +84,8 @@ const SHARES: [f64; 4] = [0.6, 0.15, 0.2, 0.05];
 const LEAST: usize = 3;
 /// Records of a round by instruction set: the slowest takes long enough with a few.
 const LEVEL_BATCH: usize = 16;
-/// Multiply-adds of a look at the peak: some milliseconds, short enough to find the machine otherwise idle.
-const PEAK_STEPS: usize = 1 << 20;
-/// Looks at the peak in a row.
-const LOOKS: usize = 3;
+/// Steps of a first look at the peak, a millisecond or a few: how many fit into a given time.
+const FIRST_STEPS: usize = 1 << 18;
 const FLOPS_PER_STEP: usize = 768;
 
 pub fn measure(setting: &Setting) -> Result<Measured, Failure> {
@@ -149,10 +147,12 @@ fn rounds(
     let Speeds { mut peak, mut plain, mut difference } = Speeds::default();
     clock.repeat(SHARES[0] * setting.seconds, || {
         for (which, pool) in pools.iter().enumerate() {
-            peak[which] = peak[which].max(peak_of(pool, Level::best()));
-            plain[which].push(pool.install(|| gate.plain())?);
-            peak[which] = peak[which].max(peak_of(pool, Level::best()));
-            difference[which].push(pool.install(|| gate.difference())?);
+            let one = pool.install(|| gate.plain())?;
+            plain[which].push(one);
+            peak[which] = peak[which].max(peak_of(pool, Level::best(), one));
+            let two = pool.install(|| gate.difference())?;
+            difference[which].push(two);
+            peak[which] = peak[which].max(peak_of(pool, Level::best(), two));
         }
         Ok(())
     })?;
@@ -198,23 +198,25 @@ fn one_level(
     let mut gate = subject.open(level, records)?;
     let mut found = OfLevel { level, peak: 0.0, plain: Series::default(), difference: Series::default() };
     clock.repeat(seconds, || {
-        found.peak = found.peak.max(peak_of(pool, level));
-        found.plain.push(pool.install(|| gate.plain())?);
+        let one = pool.install(|| gate.plain())?;
+        found.plain.push(one);
+        found.peak = found.peak.max(peak_of(pool, level, one));
         found.difference.push(pool.install(|| gate.difference())?);
         Ok(())
     })?;
     Ok(found)
 }
 
-/// GFLOP/s of multiply-adds alone, on every thread of a pool: the best of a few looks.
-fn peak_of(pool: &ThreadPool, level: Level) -> f64 {
-    let operations = PEAK_STEPS * FLOPS_PER_STEP * pool.current_num_threads();
-    let look = |_| {
+/// GFLOP/s of multiply-adds alone, on every thread of a pool, over about as many seconds as the round took that it is
+/// compared with: of a busy machine a short look finds an idle instant, which no round can.
+fn peak_of(pool: &ThreadPool, level: Level, seconds: f64) -> f64 {
+    let look = |steps: usize| {
         let started = Instant::now();
-        black_box(pool.broadcast(|_| peak::multiply_adds(level, PEAK_STEPS, black_box(0.0))));
-        operations as f64 / started.elapsed().as_secs_f64().max(1e-9) / 1e9
+        black_box(pool.broadcast(|_| peak::multiply_adds(level, steps, black_box(0.0))));
+        started.elapsed().as_secs_f64().max(1e-9)
     };
-    (0..LOOKS).map(look).fold(0.0, f64::max)
+    let steps = (seconds / look(FIRST_STEPS) * FIRST_STEPS as f64).max(1.0) as usize;
+    (steps * FLOPS_PER_STEP * pool.current_num_threads()) as f64 / look(steps) / 1e9
 }
 
 fn pool(threads: usize) -> Result<ThreadPool, Failure> {

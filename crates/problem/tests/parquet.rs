@@ -1,16 +1,17 @@
 //! The Parquet reader, on files written by the `parquet` crate.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use std::io::Write;
 use std::sync::Arc;
 
-use ::parquet::data_type::*;
-use ::parquet::file::properties::WriterProperties;
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use ::parquet::schema::parser::parse_message_type;
+use parquet::data_type::*;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
 
-use crate::data::parquet::parse;
-use crate::data::{DataError, Dataset, Options};
+use prdo_problem::data::parquet::parse;
+use prdo_problem::data::{DataError, Dataset, Options};
 
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
@@ -77,7 +78,7 @@ fn columns_of_all_types_become_rows() {
 
 #[test]
 fn our_own_files_come_back() {
-    use crate::data::columnar::{Column, to_parquet};
+    use prdo_problem::data::columnar::{Column, to_parquet};
     let long: Vec<Option<f64>> = (0..20_000).map(|k| Some(f64::from(k) / 3.0)).collect();
     let labels = Column::Integers((0..20_000).map(|k| k % 3).collect());
     let bytes = to_parquet(&[("a", Column::Numbers(long.clone())), ("y", labels.clone())], "test");
