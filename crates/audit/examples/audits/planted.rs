@@ -1,33 +1,28 @@
-//! Which checks catch which planted bug, as a table. Only in a build with debug assertions.
-//!
-//! `cargo run -p prdo-audit --example planted -- [METHOD] [full|quick] [BUG]`
-#![allow(clippy::unwrap_used)]
+//! Which checks catch which planted bug.
 
-#[cfg(debug_assertions)]
-fn main() {
-    use prdo_audit::{Audit, Subject};
-    use prdo_peer::session::Session;
-    use prdo_privacy::planted::Bug;
-    use prdo_privacy::{Gate, Model, Noised};
-    use std::time::Instant;
+use prdo_audit::{Audit, Subject};
+use prdo_peer::session::Session;
+use prdo_privacy::planted::Bug;
+use prdo_privacy::{Gate, Model, Noised};
+use std::time::Instant;
 
-    struct Broken(Bug);
+struct Broken(Bug);
 
-    impl Subject for Broken {
-        fn gate<M: Model>(&self, mut gate: Gate<M, Noised>) -> Gate<M, Noised> {
-            gate.plant(self.0);
-            gate
-        }
-
-        fn session(&self, mut session: Session) -> Session {
-            if self.0 == Bug::SecondRelease {
-                session.plant_second_release();
-            }
-            session
-        }
+impl Subject for Broken {
+    fn gate<M: Model>(&self, mut gate: Gate<M, Noised>) -> Gate<M, Noised> {
+        gate.plant(self.0);
+        gate
     }
 
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    fn session(&self, mut session: Session) -> Session {
+        if self.0 == Bug::SecondRelease {
+            session.plant_second_release();
+        }
+        session
+    }
+}
+
+pub fn audits(words: &[String]) {
     let method: prdo_algorithm::Method = words.first().map_or("prdo", |word| word).parse().unwrap();
     let full = words.get(1).is_some_and(|word| word == "full");
     let only = words.get(2);
@@ -48,9 +43,4 @@ fn main() {
         let verdict = if report.passed() { "MISSED" } else { "caught" };
         println!("| {bug:?} | {verdict} | {} | {seconds:.1} s |", report.failed().join(", "));
     }
-}
-
-#[cfg(not(debug_assertions))]
-fn main() {
-    println!("A release build has no planted bugs: run this without --release.");
 }

@@ -1,13 +1,9 @@
 //! Many audits of the code as it ships, each with a seed of its own: none may raise an alarm.
-//!
-//! `cargo run --release -p prdo-audit --example clean -- AUDITS [METHOD] [full|quick] [FIRST SEED]`
-#![allow(clippy::unwrap_used)]
 
 use prdo_audit::{Audit, Shipped};
 use std::time::Instant;
 
-fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+pub fn audits(words: &[String]) {
     let audits: u64 = words.first().map_or(1, |word| word.parse().unwrap());
     let method = words.get(1).map_or("prdo", |word| word).parse().unwrap();
     let quick = words.get(2).is_some_and(|word| word == "quick");

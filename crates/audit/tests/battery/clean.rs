@@ -1,5 +1,4 @@
 //! The whole battery on the code as it ships: what the issue of an audit must be.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use prdo_algorithm::{Combine, Method};
 use prdo_audit::{Audit, Setting, Shipped, control, record_play};
