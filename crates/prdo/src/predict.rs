@@ -9,7 +9,7 @@ pub use threshold::Threshold;
 
 use crate::config::layers::is_network;
 use crate::config::{
-    ConfigError, Document, Form, Map, PlannedModel, Refused, agreed, network_of, plan_model,
+    ConfigError, Document, Form, Map, PlannedModel, Refused, agreed, missing_numbers, network_of, plan_model,
 };
 use crate::node::prepare::AGREEMENT;
 use crate::output::{NetworkFile, read_models, read_node_model};
@@ -90,6 +90,8 @@ pub struct Predictor {
     /// What records become before the model reads them.
     map: Option<Map>,
     categories: Vec<String>,
+    /// What missing numbers count as, by column.
+    missing: Vec<(String, f64)>,
     label: Option<String>,
     /// The columns of the run's own file, if that has no header.
     columns: Option<Vec<String>>,
@@ -268,7 +270,8 @@ impl Predictor {
         let categories = document.texts("features.categories").unwrap_or_default();
         let columns = document.texts("data.columns");
         let (threshold, training) = (Threshold::default(), None);
-        Ok(Self { facts, model, map, categories, label, columns, parameters, threshold, training })
+        let missing = missing_numbers(document);
+        Ok(Self { facts, model, map, categories, missing, label, columns, parameters, threshold, training })
     }
 
     /// The classes' names.
@@ -314,6 +317,7 @@ impl Predictor {
             prefix: data::test_part(path).map(String::from),
             unlabelled: true,
             categories: self.categories.clone(),
+            missing: self.missing.clone(),
             ..Options::default()
         };
         let file = path.display().to_string();
@@ -325,7 +329,7 @@ impl Predictor {
             let mut warnings = Vec::new();
             let mapped = map.apply(loaded, &|_, _| (), &mut warnings).map_err(refuse)?;
             warnings.extend(far_outside(&cut_off, mapped.table.len()));
-            warnings.extend(mapped.blanks.iter().map(|blank| unknown_category(blank)));
+            warnings.extend(mapped.blanks.iter().cloned());
             return Ok(Predictions { warnings, ..self.answer(&mapped, |table| self.linear(table)) });
         }
         match (loaded, &self.model.form) {
@@ -399,13 +403,6 @@ fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
         )
     };
     cut_off.iter().map(say).collect()
-}
-
-/// What to say of categories that are blank: a model reads them as it reads any category, known or not.
-fn unknown_category(blank: &str) -> String {
-    format!(
-        "{blank}; they count as a category of their own, about which only records of training that had it say anything"
-    )
 }
 
 fn wide(scores: &[Vec<f32>]) -> Vec<Vec<f64>> {

@@ -205,7 +205,7 @@ fn a_table_becomes_a_run_that_learns_in_two_commands() {
         "take no part: Hill (7)",
         "columns to learn from: age, ward, lactate",
         "left out: patient (every record has a value of its own)",
-        "left out: weight (1 value is missing, the first in line 7: fill it in",
+        "weight: 1 value is missing, the first in line 7: read as the middle of the column's range",
         "next: prdo run patients.toml",
     ] {
         assert!(said.contains(words), "{words:?} is missing in\n{said}");

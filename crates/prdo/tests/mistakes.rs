@@ -77,7 +77,7 @@ fn slips_among_categories_and_labels_are_pointed_out() {
 #[test]
 fn what_stands_in_a_column_of_numbers_is_said() {
     for (cell, words) in [
-        ("n/a", ["\"n/a\"", "missing value", "categories = [\"pressure\"]"]),
+        ("n/a", ["\"n/a\"", "missing value", "missing = \"middle\" under [features]"]),
         ("", ["nothing", "missing value", "fill it in"]),
         ("\"120,5\"", ["\"120,5\"", "decimal comma", "12.5"]),
         ("\"1,000,000\"", ["\"1,000,000\"", "thousands", "leave them out"]),

@@ -182,6 +182,59 @@ fn branches_may_be_known_by_codes() {
     assert_eq!(desk.bytes("numbered/model.safetensors"), desk.bytes("out/model.safetensors"));
 }
 
+/// Real tables have gaps. What stands in for a number is the middle of its range, which is no private fact.
+#[test]
+fn missing_numbers_count_as_the_middle_of_their_range() {
+    let desk = Desk::new();
+    let gaps = |number: &'static str| {
+        customers(move |r, cells| {
+            if r % 10 == 3 {
+                cells[2] = number.into();
+            }
+            if r % 50 == 7 {
+                cells[3].clear();
+            }
+        })
+    };
+    desk.write("c.csv", gaps("NA"));
+    let said = desk.prdo("new c.csv --label defaulted --node branch").done().stdout;
+    for words in [
+        "columns to learn from: income, debts, job",
+        "debts: 60 values are missing, the first in line 5: read as the middle of the column's range",
+        "job: 12 values are missing, the first in line 9: read as a category of their own",
+    ] {
+        assert!(said.contains(words), "{words:?} is missing in\n{said}");
+    }
+    let file = desk.read("c.toml");
+    assert!(file.contains("\"debts: 0 to 70000\"") && file.contains("missing = \"middle\""), "{file}");
+    desk.prdo("run c.toml --out out").done();
+    // The same as if the middle had been written there.
+    desk.write("c.csv", gaps("35000"));
+    desk.prdo("run c.toml --out written").done();
+    assert_eq!(desk.bytes("out/model.safetensors"), desk.bytes("written/model.safetensors"));
+    desk.write("new.csv", "income,debts,job\n30000,nan,clerk\n40000,200,clerk\n");
+    let warned = desk.prdo("predict out new.csv").done().stderr;
+    let words = "debts: 1 of 2 value is missing, the first (\"nan\") in line 2; they count as 35000, the middle of the column's range";
+    assert!(warned.contains(words), "{warned}");
+    // Nobody who did not ask for it gets it.
+    desk.write("c.csv", gaps(""));
+    desk.write("plain.toml", file.replace("missing = \"middle\"", ""));
+    refused(&desk, "run plain.toml", &["line 5", "\"debts\"", "missing = \"middle\" under [features]"]);
+    desk.write("other.toml", file.replace("\"middle\"", "\"mean\""));
+    refused(&desk, "run other.toml", &["features.missing", "\"mean\"", "\"middle\""]);
+}
+
+/// "Days in hospital" does not say which hospital.
+#[test]
+fn a_number_that_names_a_holder_is_learned_from() {
+    let desk = Desk::new();
+    let table = customers(|r, cells| cells[1] = (r * 7 % 30).to_string());
+    desk.write("c.csv", table.replacen("income", "Years at bank", 1));
+    let said = desk.prdo("new c.csv --label defaulted").done().stdout;
+    assert!(said.contains("columns to learn from: Years at bank, debts, job"), "{said}");
+    assert!(said.contains("branch looks like who holds a record: say so with --node branch"), "{said}");
+}
+
 #[test]
 fn predictions_say_which_categories_are_missing() {
     let desk = trained();

@@ -207,6 +207,7 @@ impl Start {
         }
         lines.push(format!("columns to learn from: {}", self.columns.used().join(", ")));
         lines.extend(self.columns.left_out().iter().map(|(name, why)| format!("left out: {name} ({why})")));
+        lines.extend(self.columns.gaps());
         lines.extend(self.columns.doubts());
         lines.extend(self.columns.questions());
         lines.push("the ranges in it were read from your records: before you train with others, write limits that everybody knows".into());
@@ -254,7 +255,11 @@ fn check_label(label: &ColumnSurvey, found: &[ColumnSurvey]) -> Result<(), Failu
     let slips = maybe_slips(&counted(label));
     match label.distinct() {
         _ if label.missing > 0 => {
-            wrong(format!("{} records have no label: fill them in or remove them", label.missing))
+            let line = label.first_missing.unwrap_or(0);
+            wrong(format!(
+                "{} records have no label, the first in line {line}: fill them in or remove them",
+                label.missing
+            ))
         }
         _ if !slips.is_empty() => wrong(format!("{}: correct it first", slips.join("; "))),
         Some(0 | 1) => wrong("every record has the same value: there is nothing to learn".into()),
@@ -288,7 +293,11 @@ fn organisations(node: &ColumnSurvey) -> Result<Vec<(String, usize)>, Failure> {
     let wrong = |why: String| Err(Failure::Input(format!("--node {name:?}: {why}")));
     match node.distinct() {
         _ if node.missing > 0 => {
-            wrong(format!("{} records belong to nobody: fill them in or remove them", node.missing))
+            let line = node.first_missing.unwrap_or(0);
+            wrong(format!(
+                "{} records belong to nobody, the first in line {line}: fill them in or remove them",
+                node.missing
+            ))
         }
         // Codes of branches, as 101 to 104, are as good as names; what every record has its own of, or a measurement, is not.
         Some(n)

@@ -21,7 +21,7 @@ mod terms;
 pub(crate) use build::common_class;
 pub use build::{Built, FeatureFacts, NetworkFacts, Validation, build, build_own, build_showing};
 pub use document::Document;
-pub use features::{Extracting, FeaturePlan, Map, Refused, declared_columns};
+pub use features::{Extracting, FeaturePlan, Map, Refused, declared_columns, missing_numbers};
 pub use model::{BoxedModel, Form, OWN, OwnModel, PlannedModel, model_kind, network_of, plan_model};
 pub use network::{Wiring, wiring};
 pub use outline::{Outline, outline};

@@ -251,6 +251,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("features.categories", Kind::Texts, None, "columns of a table that are categories, by name"),
     key(
+        "features.missing",
+        Kind::Choice(&["refused", "middle"]),
+        None,
+        "what a missing number of a CSV table's ranges is: refused, or read as the middle of its range; default: refused",
+    ),
+    key(
         "features.buckets",
         Kind::Integer(1, 1 << 20),
         None,

@@ -1,6 +1,6 @@
 //! A member's own records, held against what was agreed on.
 
-use crate::config::{Document, Form, Planned, Refused, intercept};
+use crate::config::{Document, Form, Planned, Refused, intercept, missing_numbers};
 use prdo_peer::agreement::Facts;
 use prdo_peer::wire::Hash;
 use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
@@ -119,6 +119,7 @@ pub fn read(
         // Sparse records have as many features as are agreed on; of other formats the width is compared below.
         width: (format == Format::LibSvm).then_some(facts.features as usize),
         categories: document.texts("features.categories").unwrap_or_default(),
+        missing: missing_numbers(document),
         prefix: if reading.test { data::test_part(path).map(str::to_string) } else { None },
         ..Options::default()
     };

@@ -14,8 +14,8 @@ use std::rc::Rc;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
-use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find};
-use super::slips::CategoryColumn;
+use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find, is_missing};
+use super::slips::{Blanks, CategoryColumn};
 use super::{ClassNames, DataError, Dataset, Options, Place, Table};
 use crate::features::category_code;
 
@@ -207,6 +207,8 @@ struct Records<'a> {
     nodes: NodeColumn,
     /// For each column whose text is a category, what it holds.
     categories: Vec<Option<CategoryColumn>>,
+    /// For each column in which a number may be missing, what it counts as, and how many are.
+    stand_ins: Vec<Option<(f64, Blanks)>>,
     /// Whether a full stop may end a line.
     stop: bool,
     class_names: ClassNames,
@@ -217,8 +219,13 @@ impl<'a> Records<'a> {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
         let category = |name| options.categories.contains(name).then(CategoryColumn::default);
         let categories = names.iter().map(category).collect();
-        let class_names = options.class_names;
-        Self { file, names, roles, features: Vec::new(), labels, nodes, categories, class_names, stop: false }
+        let stand_in = |name: &String| {
+            let (_, value) = options.missing.iter().find(|(column, _)| column == name)?;
+            Some((*value, Blanks::default()))
+        };
+        let stand_ins = names.iter().map(stand_in).collect();
+        let (features, class_names) = (Vec::new(), options.class_names);
+        Self { file, names, roles, features, labels, nodes, categories, stand_ins, class_names, stop: false }
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), DataError> {
@@ -230,6 +237,13 @@ impl<'a> Records<'a> {
         };
         for &c in &self.roles.features {
             let (text, cell) = field(c)?;
+            if let Some(Some((value, blanks))) = self.stand_ins.get_mut(c)
+                && is_missing(text)
+            {
+                blanks.push(text, row.line);
+                self.features.push(*value);
+                continue;
+            }
             self.features.push(match (cell.number(text), self.categories.get_mut(c)) {
                 (Err(_), Some(Some(category))) => {
                     category.push(text, row.line);
@@ -266,7 +280,13 @@ impl<'a> Records<'a> {
         let texts = self.names.iter().zip(&self.categories);
         let doubts =
             texts.clone().filter_map(|(name, texts)| Some(texts.as_ref()?.doubts(name))).flatten().collect();
-        let blanks = texts.filter_map(|(name, texts)| texts.as_ref()?.blanks(name, labels.len())).collect();
+        let words = texts.filter_map(|(name, texts)| texts.as_ref()?.blanks(name, labels.len()));
+        let numbers = self.names.iter().zip(&self.stand_ins).filter_map(|(name, stand_in)| {
+            let (value, blanks) = stand_in.as_ref()?;
+            let words = blanks.words(name, labels.len())?;
+            Some(format!("{words}; they count as {value}, the middle of the column's range"))
+        });
+        let blanks = words.chain(numbers).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
         Ok(Dataset {
             table,

@@ -54,8 +54,26 @@ pub fn slips<'a>(counted: &[(&'a str, usize)]) -> Vec<(&'a str, &'a str)> {
 pub(super) struct CategoryColumn {
     known: BTreeMap<String, (usize, u64)>,
     many: bool,
-    /// How many cells stand for nothing, and the first of them with its line.
-    blank: Option<(usize, String, u64)>,
+    blanks: Blanks,
+}
+
+/// How many cells of a column stand for nothing, and the first of them with its line.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Blanks(Option<(usize, String, u64)>);
+
+impl Blanks {
+    /// One more, in this line.
+    pub(super) fn push(&mut self, text: &str, line: u64) {
+        self.0.get_or_insert_with(|| (0, text.to_owned(), line)).0 += 1;
+    }
+
+    /// How many of so many, in words; nothing if none does.
+    pub(super) fn words(&self, column: &str, records: usize) -> Option<String> {
+        let (count, text, line) = self.0.as_ref()?;
+        let shown = if text.is_empty() { "empty".to_owned() } else { quoted(text) };
+        let are = if *count == 1 { "value is" } else { "values are" };
+        Some(format!("{column}: {count} of {records} {are} missing, the first ({shown}) in line {line}"))
+    }
 }
 
 impl CategoryColumn {
@@ -64,7 +82,7 @@ impl CategoryColumn {
         /// With more values nothing is looked for.
         const MOST: usize = 200;
         if is_missing(text) {
-            self.blank.get_or_insert_with(|| (0, text.to_owned(), line)).0 += 1;
+            self.blanks.push(text, line);
         }
         let room = self.known.len() < MOST;
         match self.known.get_mut(text) {
@@ -81,10 +99,10 @@ impl CategoryColumn {
 
     /// How many cells of the column, of so many, stand for nothing, in words; nothing if none does.
     pub(super) fn blanks(&self, column: &str, records: usize) -> Option<String> {
-        let (count, text, line) = self.blank.as_ref()?;
-        let shown = if text.is_empty() { "empty".to_owned() } else { quoted(text) };
-        let are = if *count == 1 { "value is" } else { "values are" };
-        Some(format!("{column}: {count} of {records} {are} missing, the first ({shown}) in line {line}"))
+        let words = self.blanks.words(column, records)?;
+        Some(format!(
+            "{words}; they count as a category of their own, about which only records of training that had it say anything"
+        ))
     }
 }
 
@@ -145,7 +163,8 @@ mod tests {
         column.push("NA", 103);
         assert_eq!(
             column.blanks("sex", 102).unwrap(),
-            "sex: 2 of 102 values are missing, the first (empty) in line 101"
+            "sex: 2 of 102 values are missing, the first (empty) in line 101; they count as a category of their own, \
+             about which only records of training that had it say anything"
         );
         column.push("femal", 102);
         let said = column.doubts("sex");

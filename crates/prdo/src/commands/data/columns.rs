@@ -94,7 +94,9 @@ impl Columns {
     pub fn maybe_node(&self) -> Vec<&str> {
         let likely = |(k, column): &(usize, &ColumnSurvey)| {
             let few = column.distinct().is_some_and(|found| (2..=MOST_HOLDERS).contains(&found));
-            few && self.label != Some(*k) && !column.is_key() && has_word(&column.name, &HOLDERS)
+            // "Days in hospital" is a number of days.
+            let named = has_word(&column.name, &HOLDERS) && (column.is_text() || is_name_of(&column.name));
+            few && self.label != Some(*k) && !column.is_key() && named
         };
         let all = self.columns.iter().enumerate().filter(|_| self.node.is_none());
         all.filter(likely).map(|(_, column)| column.name.as_str()).collect()
@@ -190,6 +192,24 @@ impl Columns {
         self.clear().filter_map(|column| Some((column.name.as_str(), unfit(column)?))).collect()
     }
 
+    /// What becomes of values that are missing.
+    pub fn gaps(&self) -> Vec<String> {
+        let used = self.clear().filter(|column| unfit(column).is_none() && column.missing > 0);
+        let words = |column: &ColumnSurvey| {
+            let are = if column.missing == 1 { "value is" } else { "values are" };
+            let line = column.first_missing.unwrap_or(0);
+            let counts = match column.is_text() {
+                true => "a category of their own",
+                false => "the middle of the column's range",
+            };
+            format!(
+                "{}: {} {are} missing, the first in line {line}: read as {counts}",
+                column.name, column.missing
+            )
+        };
+        used.map(words).collect()
+    }
+
     /// What in them may be slips: categories that are nearly another, numbers far beyond all others.
     pub fn doubts(&self) -> Vec<String> {
         let used = || self.clear().filter(|column| unfit(column).is_none());
@@ -230,6 +250,9 @@ impl Columns {
                 text += &format!("{key} = {}\n", Value::Texts(list));
             }
         }
+        if used().any(|column| !column.is_text() && column.missing > 0) {
+            text += "missing = \"middle\"           # a missing number counts as the middle of its column's range\n";
+        }
         Some(text)
     }
 
@@ -261,24 +284,17 @@ fn unfit(column: &ColumnSurvey) -> Option<String> {
     if column.is_free_text() && !column.is_key() {
         return Some(scattered(column));
     }
-    match (column.missing, column.stray_texts(), &column.first_text) {
+    match (column.stray_texts(), &column.first_text) {
+        _ if column.missing == column.records => Some("every value is missing".into()),
         // What is different for every record says nothing about new ones.
-        (0, 0, _) if column.is_key() && column.is_dates() => {
+        (0, _) if column.is_key() && column.is_dates() => {
             Some(format!("every record has a value of its own; {DATES}"))
         }
-        (0, 0, _) if column.is_key() => Some("every record has a value of its own".into()),
-        (0, 0, _) => None,
-        (0, 1, Some((text, line))) => Some(format!("line {line} has {text:?}, the others numbers: {mend}")),
-        (0, texts, Some((text, line))) => {
+        (0, _) if column.is_key() => Some("every record has a value of its own".into()),
+        (0, _) | (_, None) => None,
+        (1, Some((text, line))) => Some(format!("line {line} has {text:?}, the others numbers: {mend}")),
+        (texts, Some((text, line))) => {
             Some(format!("{texts} values are no numbers, as {text:?} in line {line}, but most are: {mend}"))
-        }
-        (missing, ..) => {
-            let (are, line) =
-                (if missing == 1 { "value is" } else { "values are" }, column.first_missing.unwrap_or(0));
-            Some(format!(
-                "{missing} {are} missing, the first in line {line}: {}",
-                mend.replace("correct it", "fill it in")
-            ))
         }
     }
 }
@@ -316,6 +332,14 @@ fn far_out(column: &ColumnSurvey) -> Option<String> {
         found.value.abs() / found.next,
         found.next
     ))
+}
+
+/// Whether a name says nothing but who holds a record, as "Hospital ID" does.
+fn is_name_of(name: &str) -> bool {
+    const BESIDE: [&str; 9] = ["id", "code", "number", "no", "nr", "name", "key", "the", ""];
+    let name = name.to_lowercase();
+    let known = |word: &str| HOLDERS.contains(&word) || BESIDE.contains(&word) || word.parse::<u32>().is_ok();
+    name.split(|c: char| !c.is_alphanumeric()).all(known)
 }
 
 /// Whether one of these words is in a name.

@@ -72,6 +72,11 @@ fn instead_of_numbers(document: &Document, column: &str, allowed: &str) -> Strin
     let ranges = document.texts("features.ranges").unwrap_or_default();
     let ranged = |text: &String| text.rsplit_once(':').is_some_and(|(name, _)| name.trim() == column);
     match () {
+        () if allowed.contains("missing") && ranges.iter().any(ranged) => {
+            "or write missing = \"middle\" under [features]: each missing number then counts as the middle of its column's \
+             range"
+                .into()
+        }
         () if allowed.contains("missing") => format!(
             "or, if {column:?} holds words, list it under [features]: categories = [{column:?}], where a missing value is \
              a value like any other"

@@ -4,7 +4,7 @@ use super::Convert;
 use super::errors::{data_error, data_error_of};
 use super::labels::refuse_numbers;
 use crate::config::document::Document;
-use crate::config::features::{Refused, located as feature_error};
+use crate::config::features::{Refused, located as feature_error, missing_numbers};
 use crate::config::place::ConfigError;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{self, ClassNames, Dataset, Feature, Format, Loaded, Options, Table};
@@ -61,6 +61,7 @@ pub(super) fn read(
         features: named.or_else(|| document.texts("data.features")),
         columns: document.texts("data.columns"),
         categories: document.texts("features.categories").unwrap_or_default(),
+        missing: missing_numbers(document),
         width: document.integer("data.width").map(|w| w as usize),
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
         unlabelled: false,
