@@ -90,8 +90,8 @@ pub struct Predictor {
     /// What records become before the model reads them.
     map: Option<Map>,
     categories: Vec<String>,
-    /// What missing numbers count as, by column.
-    missing: Vec<(String, f64)>,
+    /// Columns in which numbers may be missing.
+    missing: Vec<String>,
     label: Option<String>,
     /// The columns of the run's own file, if that has no header.
     columns: Option<Vec<String>>,

@@ -4,6 +4,9 @@
 //! `cargo run -p prdo-audit --example audits -- planted [METHOD] [full|quick] [BUG]`
 #![allow(clippy::unwrap_used)]
 
+#[cfg(debug_assertions)]
+#[path = "../../tests/battery/broken.rs"]
+mod broken;
 mod clean;
 #[cfg(debug_assertions)]
 mod planted;

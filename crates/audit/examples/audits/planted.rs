@@ -1,26 +1,9 @@
 //! Which checks catch which planted bug.
 
-use prdo_audit::{Audit, Subject};
-use prdo_peer::session::Session;
+use crate::broken::Broken;
+use prdo_audit::Audit;
 use prdo_privacy::planted::Bug;
-use prdo_privacy::{Gate, Model, Noised};
 use std::time::Instant;
-
-struct Broken(Bug);
-
-impl Subject for Broken {
-    fn gate<M: Model>(&self, mut gate: Gate<M, Noised>) -> Gate<M, Noised> {
-        gate.plant(self.0);
-        gate
-    }
-
-    fn session(&self, mut session: Session) -> Session {
-        if self.0 == Bug::SecondRelease {
-            session.plant_second_release();
-        }
-        session
-    }
-}
 
 pub fn audits(words: &[String]) {
     let method: prdo_algorithm::Method = words.first().map_or("prdo", |word| word).parse().unwrap();

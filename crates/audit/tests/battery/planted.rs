@@ -1,27 +1,9 @@
 //! Every planted bug is caught, and code without one raises no alarm.
 
+use crate::broken::Broken;
 use prdo_algorithm::Method;
 use prdo_audit::{Audit, Report, Shipped, Subject};
-use prdo_peer::session::Session;
 use prdo_privacy::planted::Bug;
-use prdo_privacy::{Gate, Model, Noised};
-
-/// The code with one bug in it.
-struct Broken(Bug);
-
-impl Subject for Broken {
-    fn gate<M: Model>(&self, mut gate: Gate<M, Noised>) -> Gate<M, Noised> {
-        gate.plant(self.0);
-        gate
-    }
-
-    fn session(&self, mut session: Session) -> Session {
-        if self.0 == Bug::SecondRelease {
-            session.plant_second_release();
-        }
-        session
-    }
-}
 
 /// Small enough to be made for every bug of every method; the rarest effect here is still beyond ten standard errors.
 fn small(method: Method, subject: &impl Subject) -> Report {

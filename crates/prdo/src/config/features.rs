@@ -164,16 +164,13 @@ pub fn declared_columns(document: &Document) -> Result<Vec<Column>, ConfigError>
     Ok(settings.columns)
 }
 
-/// The columns in which numbers may be missing, and what each counts as: the middle of its range, which everybody knows.
-/// None, unless the run file says so.
-pub fn missing_numbers(document: &Document) -> Vec<(String, f64)> {
+/// The columns in which numbers may be missing: those with a range, if the run file says so.
+pub fn missing_numbers(document: &Document) -> Vec<String> {
     if document.text("features.missing").as_deref() != Some("middle") {
         return Vec::new();
     }
     let ranges = document.texts("features.ranges").unwrap_or_default();
-    // Half of each first: their sum may be too large for a number.
-    let middle = |text: &String| parsed(text).map(|(name, low, high)| (name, low / 2.0 + high / 2.0));
-    ranges.iter().filter_map(middle).collect()
+    ranges.iter().filter_map(|text| Some(parsed(text)?.0)).collect()
 }
 
 /// `column: low to high`.

@@ -17,7 +17,7 @@ use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 use super::columns::{Cell, LabelColumn, NodeColumn, Roles, find, is_missing};
 use super::slips::{Blanks, CategoryColumn};
 use super::{ClassNames, DataError, Dataset, Options, Place, Table};
-use crate::features::category_code;
+use crate::features::{MISSING, category_code};
 
 /// Reads the CSV file at `path`.
 ///
@@ -207,8 +207,8 @@ struct Records<'a> {
     nodes: NodeColumn,
     /// For each column whose text is a category, what it holds.
     categories: Vec<Option<CategoryColumn>>,
-    /// For each column in which a number may be missing, what it counts as, and how many are.
-    stand_ins: Vec<Option<(f64, Blanks)>>,
+    /// For each column in which a number may be missing, how many are.
+    gaps: Vec<Option<Blanks>>,
     /// Whether a full stop may end a line.
     stop: bool,
     class_names: ClassNames,
@@ -219,13 +219,9 @@ impl<'a> Records<'a> {
         let (labels, nodes) = (LabelColumn::default(), NodeColumn::default());
         let category = |name| options.categories.contains(name).then(CategoryColumn::default);
         let categories = names.iter().map(category).collect();
-        let stand_in = |name: &String| {
-            let (_, value) = options.missing.iter().find(|(column, _)| column == name)?;
-            Some((*value, Blanks::default()))
-        };
-        let stand_ins = names.iter().map(stand_in).collect();
+        let gaps = names.iter().map(|name| options.missing.contains(name).then(Blanks::default)).collect();
         let (features, class_names) = (Vec::new(), options.class_names);
-        Self { file, names, roles, features, labels, nodes, categories, stand_ins, class_names, stop: false }
+        Self { file, names, roles, features, labels, nodes, categories, gaps, class_names, stop: false }
     }
 
     fn push(&mut self, row: &Row<'_>) -> Result<(), DataError> {
@@ -237,11 +233,11 @@ impl<'a> Records<'a> {
         };
         for &c in &self.roles.features {
             let (text, cell) = field(c)?;
-            if let Some(Some((value, blanks))) = self.stand_ins.get_mut(c)
+            if let Some(Some(gaps)) = self.gaps.get_mut(c)
                 && is_missing(text)
             {
-                blanks.push(text, row.line);
-                self.features.push(*value);
+                gaps.push(text, row.line);
+                self.features.push(MISSING);
                 continue;
             }
             self.features.push(match (cell.number(text), self.categories.get_mut(c)) {
@@ -281,10 +277,9 @@ impl<'a> Records<'a> {
         let doubts =
             texts.clone().filter_map(|(name, texts)| Some(texts.as_ref()?.doubts(name))).flatten().collect();
         let words = texts.filter_map(|(name, texts)| texts.as_ref()?.blanks(name, labels.len()));
-        let numbers = self.names.iter().zip(&self.stand_ins).filter_map(|(name, stand_in)| {
-            let (value, blanks) = stand_in.as_ref()?;
-            let words = blanks.words(name, labels.len())?;
-            Some(format!("{words}; they count as {value}, the middle of the column's range"))
+        let numbers = self.names.iter().zip(&self.gaps).filter_map(|(name, gaps)| {
+            let words = gaps.as_ref()?.words(name, labels.len())?;
+            Some(format!("{words}; they count as the middle of the column's range"))
         });
         let blanks = words.chain(numbers).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;

@@ -126,7 +126,7 @@ impl Format {
 }
 
 /// How to read a file. An option that the file's format has no use for is refused, not ignored.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The format; by default the one [`Format::of`] finds.
     pub format: Option<Format>,
@@ -141,9 +141,9 @@ pub struct Options {
     /// Columns of a CSV file whose text may be any category: what is no number becomes the number that
     /// [`category_code`](crate::features::category_code) gives it.
     pub categories: Vec<String>,
-    /// Columns of numbers of a CSV file in which a cell that stands for nothing is read as the number given here; in
-    /// others it is refused.
-    pub missing: Vec<(String, f64)>,
+    /// Columns of numbers of a CSV file in which a cell that stands for nothing is read as
+    /// [`MISSING`](crate::features::MISSING); in others it is refused.
+    pub missing: Vec<String>,
     /// How many features a record has: widens LibSVM records, and is checked in all other formats.
     pub width: Option<usize>,
     /// Which part of a folder of images to read: `train` (the default), or `t10k` (IDX) or `test` (CIFAR-10).

@@ -32,4 +32,4 @@ pub use error::FeatureError;
 pub use images::FeatureMap;
 pub use patches::PatchSettings;
 pub use settings::Settings;
-pub use table::{Column, TableMap, TableSettings, category_code};
+pub use table::{Column, MISSING, TableMap, TableSettings, category_code};

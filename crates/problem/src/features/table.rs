@@ -12,6 +12,10 @@ use prdo_privacy::{Purpose, Secret};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
+/// What stands for a number that is missing, whatever its column's range, so that records are the same records under every
+/// map: one set of records has one ledger. The map makes the middle of the range of it.
+pub const MISSING: f64 = f64::MAX;
+
 /// What is done with one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
@@ -154,7 +158,7 @@ impl TableMap {
         let column = |(k, column): (usize, &'_ Column)| match column {
             Column::Range { low, high, .. } => {
                 let values = (0..records.len()).filter_map(|r| records.row(r).get(k));
-                values.filter(|value| !(*low..=*high).contains(*value)).count()
+                values.filter(|value| **value != MISSING && !(*low..=*high).contains(*value)).count()
             }
             Column::Category { .. } => 0,
         };
@@ -201,6 +205,7 @@ impl TableMap {
         let mut buckets = vec![0.0; if has_categories(settings) { settings.buckets } else { 0 }];
         for (number, (column, value)) in settings.columns.iter().zip(record).enumerate() {
             match column {
+                Column::Range { .. } if *value == MISSING => out.push(0.0),
                 Column::Range { low, high, .. } => {
                     let share = (value.clamp(*low, *high) - low) / (high - low);
                     out.push(scale * (2.0 * share - 1.0));
@@ -292,6 +297,16 @@ mod tests {
 
     fn settings(columns: Vec<Column>) -> TableSettings {
         TableSettings { columns, buckets: 32, fourier: 0, bandwidth: 1.0 }
+    }
+
+    #[test]
+    fn what_is_missing_is_the_middle_of_any_range_and_not_cut_off() {
+        for (low, high) in [(20.0, 60.0), (-3.0, 0.0), (-f64::MAX / 4.0, f64::MAX / 4.0)] {
+            let map = TableMap::new(settings(vec![range("age", low, high)])).unwrap();
+            let table = Table::new(1, vec![MISSING, high, f64::MAX / 2.0], vec![0.0; 3]).unwrap();
+            assert_eq!(map.apply(&table, None).unwrap().features(), [0.0, 1.0, 1.0]);
+            assert_eq!(map.cut_off(&table).iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
+        }
     }
 
     #[test]
