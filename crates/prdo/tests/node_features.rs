@@ -49,6 +49,65 @@ fn three_processes_on_features_give_the_simulators_bits() {
     assert!(told.contains("of these records' labels are predicted"), "{told}");
 }
 
+/// `all.csv`, a table as an organisation exports it, and each member's part of it, its columns in another order.
+fn own_tables(desk: &Desk) -> [(String, usize); 3] {
+    let mut all = String::from("id,age,pressure,ward,label,hospital\n");
+    let mut shares = [(); 3].map(|()| String::from("ward,label,hospital,id,pressure,age\n"));
+    for k in 0..240 {
+        let (hospital, ill) = (k % 3, k * 7 % 11 > 5);
+        let age = if k % 23 == 0 { String::new() } else { format!("{}.5", 30 + k * 13 % 50) };
+        let pressure = 110 + k * 17 % 40 + if ill { 25 } else { 0 };
+        let (ward, label) = (["a", "b", ""][k * 5 % 3], if ill { "yes" } else { "no" });
+        all += &format!("P{k:04},{age},{pressure},{ward},{label},{hospital}\n");
+        shares[hospital] += &format!("{ward},{label},{hospital},P{k:04},{pressure},{age}\n");
+    }
+    desk.write("all.csv", all);
+    for (name, share) in NAMES.iter().zip(&shares) {
+        desk.write(&format!("{name}.csv"), share);
+    }
+    [0, 1, 2].map(|i| (format!("{}.csv", NAMES[i]), 80))
+}
+
+#[test]
+fn a_table_of_ones_own_goes_from_new_to_three_processes() {
+    let desk = Desk::new();
+    let shares = own_tables(&desk);
+    desk.prdo("new all.csv --label label --node hospital --out run.toml").done();
+    let run = desk.read("run.toml").replace("rounds = 60", "rounds = 12").replace("test = 0.2", "test = 0");
+    assert!(run.contains("map = \"table\"") && run.contains("features = [\"age\", \"pressure\", \"ward\"]"));
+    desk.write("run.toml", run);
+    let trio = Trio::with_keys(desk, 12, shares);
+    trio.agree("all.agreement");
+    let mut children: Vec<_> = NAMES.iter().map(|name| (trio.start(name), *name)).collect();
+    for (child, name) in &mut children {
+        trio.done(child, name);
+    }
+    trio.same_as_simulated();
+
+    // The ledger knows its records in another file, in another order, with their columns in another order, and under an
+    // agreement that reads other columns.
+    let desk = &trio.desk;
+    let text = desk.read("east.csv");
+    let turned = |line: &str| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n";
+    let mut lines: Vec<String> = text.lines().map(turned).collect();
+    lines[1..].reverse();
+    desk.write("east-again.csv", lines.concat());
+    let run = desk
+        .read("run.toml")
+        .replace("features = [\"age\", \"pressure\", \"ward\"]", "features = [\"pressure\"]");
+    let run = run.replace("\"age: ", "# \"age: ").replace("categories = [\"ward\"]", "");
+    let ranges = run.lines().find(|line| line.starts_with("ranges")).unwrap().to_string();
+    desk.write("run.toml", run.replace(&ranges, "ranges = [\"pressure: 50 to 250\"]"));
+    trio.agree("other.agreement");
+    let again = "node check other.agreement --key east.key --data east-again.csv --offline";
+    refused(desk, again, &["east.csv.ledger", "one"]);
+
+    // A column that was agreed on and is not there is named.
+    desk.write("less.csv", text.replacen("pressure", "pulse", 1));
+    let less = "node check other.agreement --key east.key --data less.csv --offline";
+    refused(desk, less, &["less.csv", "the column \"pressure\" is not there", "pulse"]);
+}
+
 #[test]
 fn nobody_trains_with_another_map_or_with_one_that_is_not_named() {
     let trio = trio(DIGITS);

@@ -74,8 +74,8 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
         &with("narrow.csv", narrow),
         &["narrow.csv", "number of features is 2 (width, depth), agreed is 3 (height, width, depth)"],
     );
-    let order = good.replacen("height,width", "width,height", 1);
-    refused(&trio, &with("order.csv", order), &["feature 1", "\"width\"", "\"height\""]);
+    let renamed = good.replacen("height,width", "width,length", 1);
+    refused(&trio, &with("renamed.csv", renamed), &["feature 1", "\"width\"", "\"height\""]);
     refused(&trio, &with("class.csv", good.replacen(",red", ",mauve", 1)), &["\"mauve\"", "one of", "red"]);
     let coded: String = good.replace(",red", ",0").replace(",green", ",1").replace(",blue", ",2");
     refused(

@@ -3,11 +3,13 @@
 use crate::config::{Document, Form, Planned, Refused, intercept, missing_numbers};
 use prdo_peer::agreement::Facts;
 use prdo_peer::wire::Hash;
-use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
+use prdo_problem::data::{
+    self, DataError, Dataset, Feature, Format, Loaded, Options, Table, csv, fingerprint,
+};
 use prdo_problem::features::FeatureError;
 use std::path::Path;
 
-/// Records that fit the agreement, with the digest of what the file holds.
+/// Records that fit the agreement, with the digest of all that the file holds.
 pub struct Own {
     /// The records, labelled as agreed on.
     pub table: OwnTable,
@@ -115,6 +117,7 @@ pub fn read(
     let options = Options {
         format: Some(format),
         label: reading.label.map(str::to_string),
+        features: columns(path, format, reading, facts)?,
         columns: (!reading.columns.is_empty()).then(|| reading.columns.to_vec()),
         // Sparse records have as many features as are agreed on; of other formats the width is compared below.
         width: (format == Format::LibSvm).then_some(facts.features as usize),
@@ -126,8 +129,11 @@ pub fn read(
     let mut loaded = data::load(path, &options).map_err(failed)?;
     // Of what the file holds, whatever the model makes of it: one set of records has one ledger.
     let digest = match &loaded {
-        Loaded::Images(images) => digest(images),
-        Loaded::Numbers(numbers) => digest(numbers),
+        _ if format == Format::Csv => {
+            fingerprint::of_csv(path, options.columns.as_deref()).map_err(failed)?
+        }
+        Loaded::Images(images) => fingerprint::of_records(images),
+        Loaded::Numbers(numbers) => fingerprint::of_records(numbers),
     };
     let mut warnings = match &mut loaded {
         Loaded::Images(images) => std::mem::take(&mut images.doubts),
@@ -153,19 +159,31 @@ pub fn read(
     Ok(Own { table, digest, warnings })
 }
 
-/// BLAKE3 of the records as the file holds them, in a domain of its own.
-fn digest<F: Feature>(dataset: &Dataset<F>) -> Hash {
-    let mut hasher = blake3::Hasher::new_derive_key("prdo 2026-11 ledger v1: digest of records");
-    hasher.update(&(dataset.table.width() as u64).to_le_bytes());
-    hasher.update(&(dataset.table.len() as u64).to_le_bytes());
-    dataset.table.bytes(&mut |bytes| {
-        hasher.update(bytes);
-    });
-    for name in dataset.class_names.iter().flatten() {
-        hasher.update(&(name.len() as u64).to_le_bytes());
-        hasher.update(name.as_bytes());
+/// The agreed features among the columns of a CSV file that names them: it may have others, in any order. `None` where
+/// nobody has names, or the file has no more columns than are agreed on: they are compared one by one.
+fn columns(
+    path: &Path,
+    format: Format,
+    reading: Reading<'_>,
+    facts: &Facts,
+) -> Result<Option<Vec<String>>, RecordsError> {
+    let (Format::Csv, Some(agreed)) = (format, &facts.feature_names) else { return Ok(None) };
+    let file = path.display().to_string();
+    let there = match reading.columns {
+        [] => csv::header(path)
+            .map_err(|error| RecordsError::Data { file: file.clone(), error: error.into() })?,
+        names => names.to_vec(),
+    };
+    match agreed.iter().find(|name| !there.contains(name)) {
+        None => Ok(Some(agreed.clone())),
+        Some(missing) if there.len() > agreed.len() + 1 => Err(RecordsError::Differs {
+            file,
+            what: format!("the column {missing:?}"),
+            found: format!("not there (there are {})", there.join(", ")),
+            agreed: format!("one of the features ({})", agreed.join(", ")),
+        }),
+        Some(_) => Ok(None),
     }
-    *hasher.finalize().as_bytes()
 }
 
 struct Fit<'a> {
@@ -200,7 +218,8 @@ impl Fit<'_> {
         Ok(map.apply(loaded, &|_, _| (), warnings).map_err(wrong)?.table)
     }
 
-    /// The records with the agreed labels, and with an intercept where the model has one.
+    /// The records with the agreed labels, and with ones where the model has an intercept that is not its own, as it is
+    /// on features.
     fn table<F: Feature>(&self, dataset: Dataset<F>) -> Result<Table<F>, RecordsError> {
         let width = dataset.table.width() as u64;
         if width != self.facts.features {
@@ -221,7 +240,7 @@ impl Fit<'_> {
         self.check_features(dataset.feature_names.as_deref())?;
         let binary = self.planned.model.kind == "logistic";
         let table = self.labels(dataset, binary)?;
-        let with_ones = intercept(self.document, binary);
+        let with_ones = intercept(self.document, binary) && self.planned.model.features.is_none();
         Ok(if with_ones { table.with_ones() } else { table })
     }
 

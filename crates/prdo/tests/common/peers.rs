@@ -82,7 +82,8 @@ impl Trio {
         Self::with_keys(desk, rounds, shares)
     }
 
-    fn with_keys(desk: Desk, rounds: u32, shares: [(String, usize); 3]) -> Self {
+    /// The same with files that are there.
+    pub fn with_keys(desk: Desk, rounds: u32, shares: [(String, usize); 3]) -> Self {
         for name in NAMES {
             desk.prdo(&format!("node key {name}.key")).done();
         }

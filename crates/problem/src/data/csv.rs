@@ -64,10 +64,18 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
     Ok(texts)
 }
 
+/// The names of the columns of the CSV file at `path`.
+///
+/// # Errors
+/// When the file cannot be read or its first line names no columns.
+pub fn header(path: &Path) -> Result<Vec<String>, DataError> {
+    let (file, input) = super::open(path)?;
+    Ok(Rows::open(&file, input)?.names().to_vec())
+}
+
 /// Whether the first line of the CSV file at `path` names all these columns.
 pub fn has_header(path: &Path, names: &[String]) -> bool {
-    let Ok((file, input)) = super::open(path) else { return false };
-    Rows::open(&file, input).is_ok_and(|rows| names.iter().all(|name| rows.names().contains(name)))
+    header(path).is_ok_and(|found| names.iter().all(|name| found.contains(name)))
 }
 
 /// The lines of a CSV file, one after the other.

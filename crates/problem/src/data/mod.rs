@@ -12,6 +12,7 @@ pub mod cifar10;
 pub mod columnar;
 pub mod csv;
 pub mod digits;
+pub mod fingerprint;
 pub mod generate;
 pub mod idx;
 pub mod labels;

@@ -118,7 +118,7 @@ fn text_is_escaped_everywhere() {
 fn every_legend_place_and_size_is_sound() {
     let series = |k: usize| {
         let name = format!("a rather long name of method number {k}");
-        Series::new(name, (0..50).map(|x| (x as f64, ((x * (k + 1)) % 17) as f64)).collect())
+        Series::new(name, (0..9).map(|x| (x as f64, ((x * (k + 1)) % 17) as f64)).collect())
     };
     for place in
         [LegendPlace::Auto, LegendPlace::Inside, LegendPlace::Beside, LegendPlace::Below, LegendPlace::Hidden]

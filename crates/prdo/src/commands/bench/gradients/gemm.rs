@@ -104,19 +104,28 @@ fn multiply(size: Size, a: &[f32], b: &[f32], c: &mut [f32]) {
     }
 }
 
-/// Four rows of A with one panel of B.
+/// Four rows of A with one panel of B. Written so that its sums stay in registers however the crate is built: a plain
+/// product that the compiler makes nothing of would flatter the engine.
+#[inline(always)]
 fn block(a: [&[f32]; ROWS], panel: &[f32]) -> [[f32; COLUMNS]; ROWS] {
-    let mut sums = [[0.0; COLUMNS]; ROWS];
+    let [mut s0, mut s1, mut s2, mut s3] = [[0.0; COLUMNS]; ROWS];
+    let (panel, _) = panel.as_chunks::<COLUMNS>();
     let rows = a[0].iter().zip(a[1]).zip(a[2]).zip(a[3]);
-    for (b, (((a0, a1), a2), a3)) in panel.chunks_exact(COLUMNS).zip(rows) {
-        for n in 0..COLUMNS {
-            sums[0][n] += a0 * b[n];
-            sums[1][n] += a1 * b[n];
-            sums[2][n] += a2 * b[n];
-            sums[3][n] += a3 * b[n];
-        }
+    for (b, (((a0, a1), a2), a3)) in panel.iter().zip(rows) {
+        add(&mut s0, *a0, b);
+        add(&mut s1, *a1, b);
+        add(&mut s2, *a2, b);
+        add(&mut s3, *a3, b);
     }
-    sums
+    [s0, s1, s2, s3]
+}
+
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "iterators here are not made vectors of in every build")]
+fn add(sums: &mut [f32; COLUMNS], a: f32, b: &[f32; COLUMNS]) {
+    for n in 0..COLUMNS {
+        sums[n] += a * b[n];
+    }
 }
 
 #[cfg(test)]
