@@ -348,3 +348,31 @@ fn the_price_of_privacy_is_said_by_auc_and_held_against_runs_that_are_done() {
     let done = desk.prdo(&format!("{short} --open rounds=3000 --open method.step_size=20")).done().stdout;
     assert!(!done.contains("had not learned"), "{done}");
 }
+
+#[test]
+fn a_table_is_dealt_out_as_its_column_says_and_every_cell_stays() {
+    let desk = Desk::new();
+    let rows = ["A1,North,\"12,5\",yes", "A2,St. Mary,,no", "A3,North,x \"y\",yes", "A4,St. Mary,7,no"];
+    desk.write(
+        "t.csv",
+        format!("id,who,value,label\n{}\n", rows.join("\n").replace("x \"y\"", "\"x \"\"y\"\"\"")),
+    );
+    let said = desk.prdo("data split t.csv --node who --out shares").done().stdout;
+    assert!(said.contains("shares/north.csv: 2 records of North"), "{said}");
+    assert_eq!(desk.read("shares/st--mary.csv"), "id,who,value,label\nA2,St. Mary,,no\nA4,St. Mary,7,no\n");
+    assert_eq!(
+        desk.read("shares/north.csv"),
+        "id,who,value,label\nA1,North,\"12,5\",yes\nA3,North,\"x \"\"y\"\"\",yes\n"
+    );
+    let told = desk.prdo("data split t.csv --node who --validation 1 --out some --json").json();
+    assert_eq!((told["validation"].as_u64(), told["names"][1].as_str()), (Some(1), Some("St. Mary")));
+    assert_eq!(desk.read("some/validation.csv").lines().count(), 2);
+    refused(&desk, "data split t.csv --node wo --out none", &["no such column", "did you mean \"who\"?"]);
+    refused(&desk, "data split t.csv --out none", &["--nodes"]);
+    desk.write("nobody.csv", "a,who,label\n1,,yes\n");
+    refused(&desk, "data split nobody.csv --node who --out none", &["line 2", "names nobody"]);
+    assert!(!desk.path("none").exists());
+    // A name that is nearly right.
+    refused(&desk, "data split tt.csv --node who --out none", &["did you mean \"t.csv\"?"]);
+    refused(&desk, "run t.tom --out none", &["cannot read the run file"]);
+}

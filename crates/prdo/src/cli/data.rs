@@ -18,7 +18,9 @@ pub enum Data {
     /// Deals a data set out, one file a node, to rehearse with.
     #[command(
         after_help = "Example: prdo data split data/cifar-10-batches-bin --nodes 10 --partition dirichlet \
-        --concentration 0.1 --validation 5000 --out shares"
+        --concentration 0.1 --validation 5000 --out shares\n\
+        A table of your own, a file for each of those that its column names: prdo data split loans.csv --node branch \
+        --out shares"
     )]
     Split(SplitArgs),
 }
@@ -100,9 +102,9 @@ pub struct InfoArgs {
 pub struct SplitArgs {
     #[command(flatten)]
     pub read: ReadArgs,
-    /// How many nodes.
-    #[arg(long, value_name = "N")]
-    pub nodes: usize,
+    /// How many nodes; without it, --node names the column of a CSV file that says who gets a record.
+    #[arg(long, value_name = "N", required_unless_present = "node")]
+    pub nodes: Option<usize>,
     /// How records are dealt out.
     #[arg(long, value_enum, value_name = "KIND", default_value = "iid")]
     pub partition: PartitionKind,

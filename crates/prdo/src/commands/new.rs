@@ -26,12 +26,10 @@ pub fn run(args: &NewArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| {
         PathBuf::from(args.table.file_stem().unwrap_or("mine".as_ref())).with_extension("toml")
     });
-    // Who did not say what to predict is told that, whatever else there is to say.
-    if args.label.is_some() {
-        target::check(&out, [("the table itself", args.table.clone())], args.overwrite)?;
-    }
     let found = data::survey(&args.table).map_err(wrong)?;
     let start = Start::new(args, &found)?;
+    // After what is wrong with the question, which another --out would not mend.
+    target::check(&out, [("the table itself", args.table.clone())], args.overwrite)?;
     write_atomically(&out, start.text(&path_in(&args.table, &out)).as_bytes())?;
     start.lines(&out).iter().for_each(|line| say(line));
     Ok(())

@@ -3,6 +3,7 @@
 use super::place::{ConfigError, Place};
 use super::records::Given;
 use super::schema::{self, Key, Kind, Value};
+use prdo_problem::data::near_file;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -41,8 +42,10 @@ impl Document {
     /// An unreadable file, text that is not TOML, an unknown key, a value of the wrong type or out of range.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path)
-            .map_err(|e| ConfigError::anywhere(format!("cannot read the run file {name}: {e}")))?;
+        let bytes = std::fs::read(path).map_err(|e| {
+            let near = near_file(path, &e);
+            ConfigError::anywhere(format!("cannot read the run file {name}: {e}{near}"))
+        })?;
         let mut document =
             Self::parse_bytes(&name, bytes).map_err(|error| table_instead(path).unwrap_or(error))?;
         document.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();

@@ -64,6 +64,46 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
     Ok(texts)
 }
 
+/// A table as text, for who deals it out and does not read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// The columns' names.
+    pub names: Vec<String>,
+    /// The text of every cell, a record each, with its line.
+    pub rows: Vec<(u64, Vec<String>)>,
+}
+
+/// All cells of the CSV file at `path`.
+///
+/// # Errors
+/// When the file cannot be read or a line has more or fewer cells than the first.
+pub fn cells(path: &Path) -> Result<Cells, DataError> {
+    let (file, input) = super::open(path)?;
+    let mut lines = Rows::open(&file, input)?;
+    let (names, mut rows) = (lines.names().to_vec(), Vec::new());
+    while let Some(row) = lines.row()? {
+        let texts = (0..names.len()).map(|column| Ok(row.text(column)?.to_owned()));
+        rows.push((row.line, texts.collect::<Result<_, DataError>>()?));
+    }
+    Ok(Cells { names, rows })
+}
+
+/// CSV text of these records.
+///
+/// # Errors
+/// None: memory takes everything.
+pub fn text_of<'a>(
+    names: &[String],
+    rows: impl IntoIterator<Item = &'a Vec<String>>,
+) -> std::io::Result<Vec<u8>> {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.write_record(names)?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
+}
+
 /// The names of the columns of the CSV file at `path`.
 ///
 /// # Errors

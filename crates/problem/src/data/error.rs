@@ -47,7 +47,7 @@ impl fmt::Display for Doubt {
 #[non_exhaustive]
 pub enum DataError {
     /// The operating system refused.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{file}: cannot be read: {source}{}", super::near_file(file.as_ref(), source))]
     Io {
         /// The file.
         file: String,

@@ -42,7 +42,7 @@ pub use error::{DataError, Doubt, Place};
 pub use feature::Feature;
 pub use labels::{binary_labels, class_labels, renumbered_labels};
 pub use partition::{Partition, class_table};
-pub use slips::{alike, nearest_name, slips};
+pub use slips::{alike, near_file, nearest_name, slips};
 pub use split::split_records;
 pub use survey::{ColumnSurvey, Outlier, check_columns, survey};
 pub use table::Table;

@@ -1,17 +1,43 @@
 //! Names that may be slips for other ones: of columns as typed, of labels, categories and organisations as found.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::columns::is_missing;
 use super::error::quoted;
 
-/// The name that is nearest to what was typed, if it is near enough for a slip.
+/// The name that is nearest to what was typed, if it is near enough for a slip, or the only one that begins with it.
 pub fn nearest_name<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
     let plain = typed.trim().to_lowercase();
+    let length = plain.chars().count();
     let distance = |name: &&String| strsim::damerau_levenshtein(&name.trim().to_lowercase(), &plain);
     let near = names.iter().min_by_key(distance)?;
-    (distance(&near) <= (plain.chars().count() / 3).min(3)).then_some(near)
+    if distance(&near) <= (length / 3).min(3) {
+        return Some(near);
+    }
+    let mut longer = names.iter().filter(|name| length > 2 && name.trim().to_lowercase().starts_with(&plain));
+    longer.next().filter(|_| longer.next().is_none()).map(String::as_str)
 }
+
+/// `; did you mean "…"?`, where a file that is not there has a namesake in its folder; else nothing.
+pub fn near_file(path: &Path, error: &std::io::Error) -> String {
+    let nothing = String::new;
+    let (std::io::ErrorKind::NotFound, Some(typed)) = (error.kind(), path.file_name()) else {
+        return nothing();
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).take(MOST_NAMES).collect();
+    names.sort_unstable();
+    match nearest_name(&names, &typed.to_string_lossy()) {
+        Some(near) => format!("; did you mean {}?", quoted(near)),
+        None => nothing(),
+    }
+}
+
+/// Files of a folder that are looked at.
+const MOST_NAMES: usize = 10_000;
 
 /// Whether two names are so near that one may be a slip for the other. Those that differ in numbers or single letters,
 /// as `ward 1` and `ward 2`, are meant.
@@ -131,6 +157,7 @@ pub(super) fn slip_words(column: &str, known: &BTreeMap<String, (usize, u64)>) -
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -151,6 +178,22 @@ mod tests {
         ] {
             assert!(!alike(one, other) && !alike(other, one), "{one} {other}");
         }
+    }
+
+    #[test]
+    fn names_that_begin_alike_and_files_that_are_nearly_there_are_suggested() {
+        let names = ["cooperative", "age", "amount"].map(String::from);
+        assert_eq!(nearest_name(&names, "coop"), Some("cooperative"));
+        assert_eq!((nearest_name(&names, "a"), nearest_name(&names, "branch")), (None, None));
+        let folder = std::env::temp_dir().join(format!("prdo-near-file-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("loans.csv"), "").unwrap();
+        let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+        assert_eq!(near_file(&folder.join("loan.csv"), &gone), "; did you mean \"loans.csv\"?");
+        assert_eq!(near_file(&folder.join("patients.csv"), &gone), "");
+        let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        assert_eq!(near_file(&folder.join("loan.csv"), &denied), "");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

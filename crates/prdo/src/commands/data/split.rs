@@ -1,5 +1,7 @@
 //! `prdo data split`: one file a node, so that organisations can rehearse with files of their own.
 
+mod by_column;
+
 use super::whole::publish;
 use super::{format, load, wrong};
 use crate::cli::data::{PartitionKind, ReadArgs, SplitArgs};
@@ -14,11 +16,16 @@ use std::path::{Path, PathBuf};
 /// Deals the data out.
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     check(args)?;
+    let nodes = match (args.nodes, &args.read.node) {
+        (Some(nodes), _) => nodes,
+        (None, Some(column)) => return by_column::split(args, column),
+        (None, None) => return Err(Failure::Input("--nodes says how many files".into())),
+    };
     let bundled = args.read.path.as_os_str() == "digits" && !args.read.path.exists();
     let loaded = if bundled { Loaded::Numbers(digits()) } else { loaded(&args.read)? };
     match loaded {
-        Loaded::Numbers(data) => split(args, data),
-        Loaded::Images(data) => split(args, data),
+        Loaded::Numbers(data) => split(args, nodes, data),
+        Loaded::Images(data) => split(args, nodes, data),
     }
 }
 
@@ -45,42 +52,47 @@ fn check(args: &SplitArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn split<F: Feature>(args: &SplitArgs, data: Dataset<F>) -> Result<(), Failure> {
+fn split<F: Feature>(args: &SplitArgs, nodes: usize, data: Dataset<F>) -> Result<(), Failure> {
     let [train, validation, _] =
         split_records(data.table.len(), args.validation, 0, args.seed).map_err(wrong)?;
     let set_aside = (!validation.is_empty()).then(|| data.select(&validation));
     let data = data.into_selected(&train);
     let partition = match args.partition {
-        PartitionKind::Iid => Partition::iid(&data.table, args.nodes, args.seed),
+        PartitionKind::Iid => Partition::iid(&data.table, nodes, args.seed),
         PartitionKind::Dirichlet => {
-            Partition::dirichlet(&data.table, args.nodes, args.concentration.unwrap_or(0.5), args.seed)
+            Partition::dirichlet(&data.table, nodes, args.concentration.unwrap_or(0.5), args.seed)
         }
-        PartitionKind::Shards => {
-            Partition::shards(&data.table, args.nodes, args.shards.unwrap_or(2), args.seed)
-        }
+        PartitionKind::Shards => Partition::shards(&data.table, nodes, args.shards.unwrap_or(2), args.seed),
     };
     let partition = partition.map_err(wrong)?;
     let classes = Classes::of(&data, &partition);
 
-    let parent = args.out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let digits = nodes.saturating_sub(1).to_string().len();
+    whole(&args.out, |folder| {
+        for (node, records) in partition.assignment.iter().enumerate() {
+            write(&folder.join(format!("node-{node:0digits$}.npz")), &data.select(records))?;
+        }
+        if let Some(records) = &set_aside {
+            write(&folder.join("validation.npz"), records)?;
+        }
+        classes.write(folder)
+    })?;
+    tell(args, &partition, set_aside.map_or(0, |records| records.table.len()));
+    Ok(())
+}
+
+/// Makes the folder `out`, with what `write` puts into it: all of it or nothing.
+fn whole(out: &Path, write: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
+    let parent = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(work("cannot make the folder for --out"))?;
     let temporary = tempfile::Builder::new().prefix(".prdo-").tempdir_in(parent);
     let temporary = temporary.map_err(work("cannot write beside --out"))?;
-    let digits = args.nodes.saturating_sub(1).to_string().len();
-    for (node, records) in partition.assignment.iter().enumerate() {
-        let path = temporary.path().join(format!("node-{node:0digits$}.npz"));
-        write(&path, &data.select(records))?;
-    }
-    if let Some(records) = &set_aside {
-        write(&temporary.path().join("validation.npz"), records)?;
-    }
-    classes.write(temporary.path())?;
+    write(temporary.path())?;
     let finished: PathBuf = temporary.keep();
-    if let Err(error) = publish(&finished, &args.out) {
+    if let Err(error) = publish(&finished, out) {
         let _ = std::fs::remove_dir_all(&finished);
         return Err(work("cannot put --out in place")(error));
     }
-    tell(args, &partition, set_aside.map_or(0, |records| records.table.len()));
     Ok(())
 }
 
