@@ -334,6 +334,10 @@ fn print_summary(summary: &Json, folder: &Path) {
         if !beside.is_empty() {
             say(&beside.join("; "));
         }
+        let of_chance = number("most_common_class").zip(number("test_records"));
+        if let Some(line) = of_chance.and_then(|(common, records)| maybe_chance(accuracy, common, records)) {
+            say(&line);
+        }
     }
     match (number("epsilon_spent"), number("delta")) {
         (Some(epsilon), Some(delta)) => say(&format!(
@@ -346,4 +350,36 @@ fn print_summary(summary: &Json, folder: &Path) {
         say(&format!("{count} record contributions were not finite and counted as zero"));
     }
     say(&format!("report: {}", folder.join("report.html").display()));
+}
+
+/// What to say of an accuracy that is above that of the most common class by no more than chance may give: 95 % of
+/// accuracies on so many records lie so near to the true one.
+fn maybe_chance(accuracy: f64, common: f64, records: f64) -> Option<String> {
+    let margin = 1.96 * (accuracy * (1.0 - accuracy) / records).sqrt();
+    let above = accuracy - common;
+    (above > 0.0 && above < margin).then(|| {
+        format!(
+            "{:.2} points above it may be chance: on {records} test records accuracies are sure to ± {:.2} points",
+            100.0 * above,
+            100.0 * margin
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::maybe_chance;
+
+    #[test]
+    fn a_small_lead_on_few_records_is_called_chance() {
+        let said = maybe_chance(0.79, 0.77625, 800.0).unwrap_or_default();
+        assert!(
+            said.starts_with("1.38 points above it may be chance") && said.ends_with("± 2.82 points"),
+            "{said}"
+        );
+        for (accuracy, common, records) in [(0.79, 0.77625, 80_000.0), (0.77, 0.78, 800.0), (1.0, 0.5, 10.0)]
+        {
+            assert_eq!(maybe_chance(accuracy, common, records), None);
+        }
+    }
 }
