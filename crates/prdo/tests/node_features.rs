@@ -102,6 +102,28 @@ fn a_table_of_ones_own_goes_from_new_to_three_processes() {
     let again = "node check other.agreement --key east.key --data east-again.csv --offline";
     refused(desk, again, &["east.csv.ledger", "one"]);
 
+    desk.write("east-na.csv", text.replace(",\n", ",NA\n"));
+    refused(desk, &again.replace("east-again", "east-na"), &["east.csv.ledger", "one"]);
+    std::os::unix::fs::symlink(desk.path("east.csv"), desk.path("link.csv")).unwrap();
+    refused(desk, &again.replace("east-again", "link"), &["budget", "east.csv.ledger"]);
+
+    // Without one of the columns it is another set of records: that is said.
+    let without: String =
+        text.lines().map(|line| line.split_once(',').unwrap().1.to_string() + "\n").collect();
+    desk.write("east-less.csv", without);
+    let told = desk.prdo(&again.replace("east-again", "east-less")).done().stderr;
+    assert!(told.contains("a new ledger begins") && told.contains("east.csv.ledger"), "{told}");
+
+    // Numbers in another unit are noticed before anything is spent on them.
+    let thousands = text.lines().map(|line| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_string).collect();
+        cells[4] = cells[4].parse::<u32>().map_or(cells[4].clone(), |mmhg| format!("{}", mmhg * 1000));
+        cells.join(",") + "\n"
+    });
+    desk.write("east-units.csv", thousands.collect::<String>());
+    let told = desk.prdo(&again.replace("east-again", "east-units")).done().stderr;
+    assert!(told.contains("80 of 80 values lie outside the agreed range"), "{told}");
+
     // A column that was agreed on and is not there is named.
     desk.write("less.csv", text.replacen("pressure", "pulse", 1));
     let less = "node check other.agreement --key east.key --data less.csv --offline";

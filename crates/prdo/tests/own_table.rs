@@ -367,7 +367,7 @@ fn a_table_is_dealt_out_as_its_column_says_and_every_cell_stays() {
     let told = desk.prdo("data split t.csv --node who --validation 1 --out some --json").json();
     assert_eq!((told["validation"].as_u64(), told["names"][1].as_str()), (Some(1), Some("St. Mary")));
     assert_eq!(desk.read("some/validation.csv").lines().count(), 2);
-    refused(&desk, "data split t.csv --node wo --out none", &["no such column", "did you mean \"who\"?"]);
+    refused(&desk, "data split t.csv --node whoo --out none", &["no such column", "did you mean \"who\"?"]);
     refused(&desk, "data split t.csv --out none", &["--nodes"]);
     desk.write("nobody.csv", "a,who,label\n1,,yes\n");
     refused(&desk, "data split nobody.csv --node who --out none", &["line 2", "names nobody"]);

@@ -61,7 +61,8 @@ pub enum LedgerFileError {
     /// The ledger of other records.
     #[error(
         "ledger {file} belongs to records with the digest {found}; these have {expected}: \
-         name the ledger of these records, or the records of this ledger"
+         name the ledger of these records, or the records of this ledger. If records were added, removed or corrected since: train \
+         on the file as it was, or begin a ledger of the new set with --ledger NEW.ledger; what both ledgers say counts together"
     )]
     Records {
         /// The file.

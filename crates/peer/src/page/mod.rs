@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A page that could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the status page cannot be at {0}")]
+#[error("the status page cannot be served: {0}")]
 pub struct PageError(pub ServerError);
 
 /// The page, served until this is dropped.

@@ -24,10 +24,11 @@ impl Purse {
     /// Where the ledger is.
     pub fn place(&self, data: &Path) -> PathBuf {
         self.file.clone().unwrap_or_else(|| {
-            // A folder may be called `images/` or `.`: its ledger stands beside it, not in it.
+            // A folder may be called `images/` or `.`: its ledger stands beside it, not in it. Whoever comes by a link comes
+            // to the same records.
             let resolved = match data.file_name() {
-                Some(_) => None,
-                None => std::fs::canonicalize(data).ok(),
+                Some(_) if !data.is_symlink() => None,
+                _ => std::fs::canonicalize(data).ok(),
             };
             let data: PathBuf = resolved.as_deref().unwrap_or(data).components().collect();
             let mut name = data.into_os_string();
@@ -60,6 +61,8 @@ pub struct Account {
     pub budget: Target,
     /// Whether that is more than the ledger says, and the owner wants it so.
     raise: bool,
+    /// Where a ledger begins: those beside it, of other sets of records, that something was charged to.
+    pub others: Vec<String>,
 }
 
 impl Account {
@@ -77,8 +80,9 @@ impl Account {
             }
             false => None,
         };
+        let mut others = Vec::new();
         if ledger.is_none() {
-            no_other(&path, data, digest)?;
+            others = others_beside(seat, &path, data, digest)?;
             if purse.raise.is_some() {
                 return Err(NodeError::NothingToRaise { ledger: path.display().to_string() });
             }
@@ -100,7 +104,7 @@ impl Account {
         if let (None, true, Some(allowed)) = (purse.raise, raise, allowed) {
             return Err(NodeError::Raise { ledger: path.display().to_string(), asked, allowed });
         }
-        Ok(Self { path, ledger, budget: Target::new(asked, delta)?, raise })
+        Ok(Self { path, ledger, budget: Target::new(asked, delta)?, raise, others })
     }
 
     /// Whether a run under this agreement is in the ledger.
@@ -115,6 +119,7 @@ impl Account {
     /// # Errors
     /// A run that does not fit the budget.
     pub fn outlook(&self, seat: &Seat, accountant: &Accountant) -> Result<Outlook, NodeError> {
+        assumed_enough(seat, self.ledger.as_ref())?;
         let run = &seat.agreement.terms().run;
         let done = self.ledger.as_ref().and_then(|l| l.contents().run(run)).map_or(0, |run| run.sent.len());
         let before = match &self.ledger {
@@ -138,7 +143,6 @@ impl Account {
                 rounds: rounds_left,
                 budget: self.budget.epsilon(),
                 delta,
-                hint: assumed_less(seat, self.ledger.as_ref()),
             });
         }
         Ok(Outlook { spent, after, budget: self.budget, rounds_left })
@@ -171,8 +175,9 @@ impl Account {
 }
 
 /// Refuses to begin a ledger for records that have one already, beside the data, under a name that the file had before.
-/// The first line tells whose it is, whatever became of the rest.
-fn no_other(path: &Path, data: &Path, digest: &Hash) -> Result<(), NodeError> {
+/// The first line tells whose it is, whatever became of the rest. Gives the others, but not those of other members.
+fn others_beside(seat: &Seat, path: &Path, data: &Path, digest: &Hash) -> Result<Vec<String>, NodeError> {
+    let mut others = Vec::new();
     let beside = |file: &Path| match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
@@ -191,9 +196,20 @@ fn no_other(path: &Path, data: &Path, digest: &Hash) -> Result<(), NodeError> {
             if Contents::parse(first).ok().and_then(|contents| contents.records()) == Some(*digest) {
                 return Err(NodeError::OtherLedger { data: data.display().to_string(), ledger: shown });
             }
+            if !others.contains(&shown) && !is_harmless(seat, &bytes) {
+                others.push(shown);
+            }
         }
     }
-    Ok(())
+    Ok(others)
+}
+
+/// A ledger to which nothing was charged, or that of another member of the same run, on one machine with this one.
+fn is_harmless(seat: &Seat, ledger: &[u8]) -> bool {
+    let Ok(contents) = Contents::parse(ledger) else { return false };
+    let (agreement, number) = (seat.agreement.hash(), seat.number as u32);
+    let another = contents.runs().iter().any(|run| run.agreement == *agreement && run.member != number);
+    another || contents.history().is_empty()
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
@@ -201,19 +217,17 @@ fn same_file(one: &Path, other: &Path) -> bool {
     whole(one) == whole(other)
 }
 
-/// What to say when an agreement that goes on from another took less for released than the ledger has of that run.
-fn assumed_less(seat: &Seat, ledger: Option<&LedgerFile>) -> String {
-    let Some(old) = seat.agreement.terms().continues else { return String::new() };
+/// Refuses an agreement that goes on from another and took less for released than the ledger has of that run: its ε
+/// would be wrong.
+fn assumed_enough(seat: &Seat, ledger: Option<&LedgerFile>) -> Result<(), NodeError> {
+    let Some(old) = seat.agreement.terms().continues else { return Ok(()) };
     let runs = ledger.map_or(&[][..], |ledger| ledger.contents().runs());
     let found =
         runs.iter().filter(|run| run.agreement == old).map(|run| run.charges.len() as u64).sum::<u64>();
     let assumed = seat.planned.recipe.earlier.len();
     match assumed < found {
-        true => format!(
-            ". The agreement takes it that {assumed} rounds were released before; this ledger has {found}: make the \
-             agreement again with a larger --rounds-done"
-        ),
-        false => String::new(),
+        true => Err(NodeError::AssumedLess { assumed, found }),
+        false => Ok(()),
     }
 }
 

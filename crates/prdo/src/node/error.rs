@@ -50,7 +50,7 @@ pub enum NodeError {
     /// The run does not fit the budget.
     #[error(
         "the privacy budget of these records does not allow this run: ε = {spent:.4} is spent, ε = {after:.4} would be after \
-         {rounds} more rounds, the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released{hint}. \
+         {rounds} more rounds, the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released. \
          If the owner of the records agrees to more, --raise-budget EPS says so in the ledger"
     )]
     Budget {
@@ -66,8 +66,17 @@ pub enum NodeError {
         budget: f64,
         /// The budget's δ.
         delta: f64,
-        /// What else may be the matter.
-        hint: String,
+    },
+    /// An agreement that goes on from another and knows of fewer releases than there were.
+    #[error(
+        "the agreement takes it that {assumed} rounds were released before; this ledger has {found}: make the agreement again \
+         with a larger --rounds-done. Nothing was released"
+    )]
+    AssumedLess {
+        /// Rounds that the agreement counts.
+        assumed: u64,
+        /// Rounds in the ledger.
+        found: u64,
     },
     /// A budget that is raised must be there.
     #[error(

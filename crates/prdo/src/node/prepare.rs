@@ -64,7 +64,7 @@ impl Ready {
     /// Whatever does not fit. Nothing was written.
     pub fn new(seat: Seat, request: &Request<'_>) -> Result<Self, NodeError> {
         let facts = &seat.agreement.terms().facts;
-        let own = records::read(request.data, request.reading, facts, &seat.document, &seat.planned)?;
+        let mut own = records::read(request.data, request.reading, facts, &seat.document, &seat.planned)?;
         let (records, slots) = (own.table.len(), seat.slots());
         if records > slots {
             let (file, member) = (request.data.display().to_string(), seat.member.name.clone());
@@ -75,6 +75,13 @@ impl Ready {
         }
         let home = request.home.map(Directory::open).transpose()?;
         let account = Account::look(&seat, request.purse, request.data, &own.digest)?;
+        if !account.others.is_empty() {
+            own.warnings.push(format!(
+                "a new ledger begins for these records, and beside them lies {}: records that are in both files have cost what \
+                 both ledgers say together",
+                account.others.join(", ")
+            ));
+        }
         let accountant = Arc::new(Accountant::new(seat.planned.recipe.accounting));
         let outlook = account.outlook(&seat, &accountant)?;
         Ok(Self { seat, own, account, accountant, home, outlook })

@@ -160,7 +160,7 @@ pub fn read(
 }
 
 /// The agreed features among the columns of a CSV file that names them: it may have others, in any order. `None` where
-/// nobody has names, or the file has no more columns than are agreed on: they are compared one by one.
+/// nobody has names, or the file has too few columns, which is said further on.
 fn columns(
     path: &Path,
     format: Format,
@@ -176,7 +176,7 @@ fn columns(
     };
     match agreed.iter().find(|name| !there.contains(name)) {
         None => Ok(Some(agreed.clone())),
-        Some(missing) if there.len() > agreed.len() + 1 => Err(RecordsError::Differs {
+        Some(missing) if there.len() > agreed.len() => Err(RecordsError::Differs {
             file,
             what: format!("the column {missing:?}"),
             found: format!("not there (there are {})", there.join(", ")),
@@ -184,6 +184,19 @@ fn columns(
         }),
         Some(_) => Ok(None),
     }
+}
+
+/// What to say of columns that are not as everybody thought when the ranges were agreed on: more than one value in
+/// twenty lies outside.
+fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
+    let many = cut_off.iter().filter(|(_, count)| count * 20 > records);
+    let say = |(column, count): &(String, usize)| {
+        format!(
+            "{column}: {count} of {records} values lie outside the agreed range and are cut off at its ends; are they in the \
+             agreed unit?"
+        )
+    };
+    many.map(say).collect()
 }
 
 struct Fit<'a> {
@@ -215,7 +228,11 @@ impl Fit<'_> {
         let map = plan.make(self.document).map_err(|e| wrong(e.into()))?;
         let agreed = self.document.text("resolved.features");
         map.same_as(agreed.as_deref()).map_err(|e| wrong(e.into()))?;
-        Ok(map.apply(loaded, &|_, _| (), warnings).map_err(wrong)?.table)
+        let cut_off = map.cut_off(&loaded);
+        let mapped = map.apply(loaded, &|_, _| (), warnings).map_err(wrong)?;
+        warnings.extend(far_outside(&cut_off, mapped.table.len()));
+        warnings.extend(mapped.blanks.iter().cloned());
+        Ok(mapped.table)
     }
 
     /// The records with the agreed labels, and with ones where the model has an intercept that is not its own, as it is

@@ -1,6 +1,7 @@
 //! What a set of records is known by: the same records have the same fingerprint whatever their order, the order of
 //! their columns, how their numbers are written, and whatever a model reads of them.
 
+use super::columns::is_missing;
 use super::csv::Rows;
 use super::{DataError, Dataset, Feature};
 use blake3::Hasher;
@@ -63,10 +64,13 @@ fn of_all(mut records: Vec<Fingerprint>) -> Fingerprint {
     *hasher.finalize().as_bytes()
 }
 
-/// A number counts as its value: `1.0` is `1`.
+/// A number counts as its value: `1.0` is `1`; what is missing is missing, whatever stands there for it.
 fn cell(hasher: &mut Hasher, text: &str) {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => number(hasher, value),
+        _ if is_missing(text) => {
+            hasher.update(b"m");
+        }
         _ => {
             hasher.update(b"t");
             add(hasher, text.as_bytes());
@@ -118,6 +122,13 @@ mod tests {
         ] {
             assert_ne!(of_text(other), known, "{other}");
         }
+    }
+
+    #[test]
+    fn what_is_missing_is_missing_however_it_is_written() {
+        let known = of_text("id,age,label\nA1,,yes\n");
+        assert_eq!([of_text("id,age,label\nA1,NA,yes\n"), of_text("id,age,label\nA1,?,yes\n")], [known; 2]);
+        assert_ne!(of_text("id,age,label\nA1,0,yes\n"), known);
     }
 
     #[test]

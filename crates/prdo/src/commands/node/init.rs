@@ -97,6 +97,11 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), Confi
             "--features {features} does not fit --image: it must be {pixels}"
         )));
     }
+    // Names that the run file has are not forgotten because a number was typed.
+    let stated = document.texts("data.features").unwrap_or_default();
+    let given =
+        if args.feature_names.is_empty() && args.image.is_none() { &stated } else { &args.feature_names };
+    let features = named(given, features)?;
     let missing = || ConfigError::anywhere("--features is missing: how many features does a record have?");
     let features = features.or(pixels).ok_or_else(missing)?;
     let classes = classes.or(document.integer("data.classes"));
@@ -113,7 +118,7 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), Confi
         (_, classes) => classes,
     };
     let names = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
-    let (feature_names, class_names) = (names(&args.feature_names), names(&args.class_names));
+    let (feature_names, class_names) = (names(given), names(&args.class_names));
     let facts = Facts { features, classes, image: args.image, feature_names, class_names };
     Ok((facts, args.image.is_some()))
 }
