@@ -68,6 +68,26 @@ pub(crate) unsafe fn rows<S: Simd, const N: usize>(
 ) {
     // SAFETY: the caller's.
     unsafe {
+        if S::COLUMNS >= N {
+            return known_stride::<S, N>(a, b, c, size, s);
+        }
+        for n in 0..N {
+            known_stride::<S, 1>(a, b.add(n * LANES), c.add(n * LANES), size, s);
+        }
+    }
+}
+
+/// As many vectors of columns as a register tile has, or fewer.
+#[inline(always)]
+unsafe fn known_stride<S: Simd, const N: usize>(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    size: (usize, usize),
+    s: Strides,
+) {
+    // SAFETY: the caller's.
+    unsafe {
         match s.row {
             1 => tiles::<S, N, 1>(a, b, c, size, s),
             32 => tiles::<S, N, 32>(a, b, c, size, s),
@@ -89,8 +109,8 @@ unsafe fn tiles<S: Simd, const N: usize, const ROW: usize>(
     // SAFETY: the caller's; each tile advances by the rows it has done.
     unsafe {
         macro_rules! tiles {
-            ($r:literal) => {
-                while rows >= $r {
+            ($r:literal $(, unless $last:literal)?) => {
+                while rows >= $r $(&& rows != $last)? {
                     tile::<S, $r, N, ROW>(a, b, c, depth, s);
                     // Past the last row these point nowhere, and are not used.
                     a = a.wrapping_add($r * s.row);
@@ -101,11 +121,14 @@ unsafe fn tiles<S: Simd, const N: usize, const ROW: usize>(
         }
         if S::ROWS >= 8 {
             tiles!(8);
-            tiles!(4);
-            tiles!(2);
-        } else if S::ROWS >= 3 {
-            tiles!(3);
+        } else if S::ROWS >= 6 {
+            // Four rows have just enough sums to keep the multiply-adds busy, two have not: 8 are 4 + 4.
+            tiles!(6, unless 8);
         }
+        if S::ROWS >= 4 {
+            tiles!(4);
+        }
+        tiles!(2);
         tiles!(1);
     }
 }

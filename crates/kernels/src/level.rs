@@ -22,14 +22,17 @@ impl Level {
         let mut levels = vec![Level::PORTABLE];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            let medium = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("popcnt");
+            if medium {
                 levels.push(Level(Set::Avx2));
             }
-            let wide = is_x86_feature_detected!("avx512f")
+            let wide = medium
+                && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("fma");
+                && is_x86_feature_detected!("avx512bw");
             if wide {
                 levels.push(Level(Set::Avx512));
             }
@@ -67,14 +70,14 @@ macro_rules! leveled {
             match level.0 {
                 #[cfg(target_arch = "x86_64")]
                 $crate::level::Set::Avx512 => {
-                    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
+                    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,popcnt")]
                     fn wide($($arg: $ty),*) $(-> $ret)? { $body::<$crate::simd::Avx512>($($arg),*) }
                     // SAFETY: a level exists only if the processor has its instructions.
                     unsafe { wide($($arg),*) }
                 }
                 #[cfg(target_arch = "x86_64")]
                 $crate::level::Set::Avx2 => {
-                    #[target_feature(enable = "avx2,fma")]
+                    #[target_feature(enable = "avx2,fma,popcnt")]
                     fn medium($($arg: $ty),*) $(-> $ret)? { $body::<$crate::simd::Avx2>($($arg),*) }
                     // SAFETY: a level exists only if the processor has its instructions.
                     unsafe { medium($($arg),*) }

@@ -28,17 +28,24 @@ pub(crate) unsafe fn write<T: Copy, P>(p: *mut P, value: T) {
     unsafe { (*p.cast::<Anywhere<T>>()).0 = value }
 }
 
-/// Sixteen lanes and what can be done with them.
+/// Lanes and what can be done with them: [`LANES`] of them, but for [`Simd::Register`].
 ///
 /// # Safety
 /// The methods may be called only in code compiled for, and run on, a processor with the implementation's
-/// instructions; pointers must be valid for sixteen values.
+/// instructions; pointers must be valid for [`Simd::WIDTH`] values.
 pub(crate) trait Simd: Copy {
     type V: Copy;
-    /// Sixteen 32-bit integers.
+    /// As many 32-bit integers.
     type I: Copy;
-    /// Rows of a register tile of two vectors a row.
+    /// How many lanes there are.
+    const WIDTH: usize;
+    /// Rows of a register tile, and its vectors a row: sums, vectors of a row of the other factor and one value more
+    /// have a register each.
     const ROWS: usize;
+    const COLUMNS: usize;
+    /// The same instructions with as many lanes as one register has: for loops that keep more vectors at once than
+    /// there would be registers for. They go through a block of sixteen channels in parts of this width.
+    type Register: Simd;
 
     unsafe fn load(p: *const f32) -> Self::V;
     unsafe fn store(p: *mut f32, v: Self::V);
@@ -62,8 +69,8 @@ pub(crate) trait Simd: Copy {
     /// Stores whole numbers as the bits of integers.
     unsafe fn store_integers(p: *mut f32, v: Self::V);
 
-    /// Of sixteen values, those whose integer at `keys` is `key`: writes them and their numbers (`first`, `first` +
-    /// `step`, …, as integers) close together and gives how many. May write up to sixteen values of each.
+    /// Of `WIDTH` values, those whose integer at `keys` is `key`: writes them and their numbers (`first`, `first` +
+    /// `step`, …, as integers) close together and gives how many. May write up to `WIDTH` values of each.
     unsafe fn pick(
         (keys, key): (*const f32, i32),
         values: *const f32,
@@ -71,8 +78,8 @@ pub(crate) trait Simd: Copy {
         (out, numbers): (*mut f32, *mut f32),
     ) -> usize {
         let mut count = 0;
-        for lane in 0..LANES {
-            // SAFETY: the caller's pointers are valid for sixteen values.
+        for lane in 0..Self::WIDTH {
+            // SAFETY: the caller's pointers are valid for so many values.
             unsafe {
                 if (*keys.add(lane)).to_bits() as i32 == key {
                     *out.add(count) = *values.add(lane);
@@ -94,9 +101,9 @@ pub(crate) trait Simd: Copy {
     #[inline(always)]
     unsafe fn sum(v: Self::V) -> f32 {
         let mut lanes = [0.0_f32; LANES];
-        // SAFETY: sixteen values.
+        // SAFETY: no implementation has more lanes.
         unsafe { Self::store(lanes.as_mut_ptr(), v) };
-        let mut width = LANES / 2;
+        let mut width = Self::WIDTH / 2;
         while width > 0 {
             for i in 0..width {
                 lanes[i] += lanes[i + width];
@@ -109,13 +116,16 @@ pub(crate) trait Simd: Copy {
 
 /// Arrays, for the compiler to do what it can with.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable;
+pub(crate) struct Arrays<const N: usize>;
+
+/// What every processor runs. Its registers have four lanes at least.
+pub(crate) type Portable = Arrays<LANES>;
 
 /// Applies an operation lane by lane.
 macro_rules! lanes {
     ($($v:ident),*; $op:expr) => {{
-        let mut out = [0.0_f32; LANES];
-        for i in 0..LANES {
+        let mut out = [0.0_f32; N];
+        for i in 0..N {
             $(let $v = $v[i];)*
             out[i] = $op;
         }
@@ -123,24 +133,27 @@ macro_rules! lanes {
     }};
 }
 
-impl Simd for Portable {
-    type V = [f32; LANES];
-    type I = [i32; LANES];
-    const ROWS: usize = 1;
+impl<const N: usize> Simd for Arrays<N> {
+    type V = [f32; N];
+    type I = [i32; N];
+    const WIDTH: usize = N;
+    type Register = Arrays<4>;
+    const ROWS: usize = 2;
+    const COLUMNS: usize = 1;
 
     #[inline(always)]
     unsafe fn load(p: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is valid for sixteen values.
+        // SAFETY: the caller's pointer is valid for N values.
         unsafe { read(p) }
     }
     #[inline(always)]
     unsafe fn store(p: *mut f32, v: Self::V) {
-        // SAFETY: the caller's pointer is valid for sixteen values.
+        // SAFETY: the caller's pointer is valid for N values.
         unsafe { write(p, v) }
     }
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self::V {
-        [x; LANES]
+        [x; N]
     }
     #[inline(always)]
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V {
@@ -185,17 +198,17 @@ impl Simd for Portable {
     }
     #[inline(always)]
     unsafe fn load_sums(p: *const i32) -> Self::I {
-        // SAFETY: the caller's pointer is valid for sixteen values.
+        // SAFETY: the caller's pointer is valid for N values.
         unsafe { read(p) }
     }
     #[inline(always)]
     unsafe fn store_sums(p: *mut i32, sums: Self::I) {
-        // SAFETY: the caller's pointer is valid for sixteen values.
+        // SAFETY: the caller's pointer is valid for N values.
         unsafe { write(p, sums) }
     }
     #[inline(always)]
     unsafe fn add_rounded(mut sums: Self::I, v: Self::V) -> Self::I {
-        for i in 0..LANES {
+        for i in 0..N {
             sums[i] = sums[i].wrapping_add(rounded(v[i]));
         }
         sums
@@ -227,7 +240,7 @@ pub(crate) use x86::{Avx2, Avx512};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Simd, read, write};
+    use super::{LANES, Simd, read, write};
     use std::arch::x86_64::*;
 
     /// One 512-bit register.
@@ -239,7 +252,10 @@ mod x86 {
     impl Simd for Avx512 {
         type V = __m512;
         type I = __m512i;
+        const WIDTH: usize = LANES;
+        type Register = Self;
         const ROWS: usize = 8;
+        const COLUMNS: usize = 2;
 
         #[inline(always)]
         unsafe fn load(p: *const f32) -> __m512 {
@@ -324,98 +340,189 @@ mod x86 {
         }
     }
 
-    /// Two 256-bit registers.
+    /// `N` 256-bit registers.
     #[derive(Clone, Copy)]
-    pub(crate) struct Avx2;
+    pub(crate) struct Ymm<const N: usize>;
 
-    macro_rules! halves {
-        ($f:ident, $($v:ident),*) => { [$f($($v[0]),*), $f($($v[1]),*)] };
+    /// Two of them are sixteen lanes.
+    pub(crate) type Avx2 = Ymm<2>;
+
+    /// Lanes of a 256-bit register.
+    const EIGHT: usize = 8;
+
+    /// Applies an instruction register by register.
+    macro_rules! registers {
+        ($f:path, $first:ident $(, $v:ident)*) => {{
+            let mut out = $first;
+            for i in 0..N {
+                out[i] = $f($first[i] $(, $v[i])*);
+            }
+            out
+        }};
     }
 
     // SAFETY (all of this block): the trait's contract.
     #[allow(clippy::undocumented_unsafe_blocks)]
-    impl Simd for Avx2 {
-        type V = [__m256; 2];
-        type I = [__m256i; 2];
-        const ROWS: usize = 3;
+    impl<const N: usize> Simd for Ymm<N> {
+        type V = [__m256; N];
+        type I = [__m256i; N];
+        const WIDTH: usize = N * EIGHT;
+        const ROWS: usize = 6;
+        const COLUMNS: usize = 1;
+        type Register = Ymm<1>;
 
+        // N registers lie in memory as an array of them does.
         #[inline(always)]
         unsafe fn load(p: *const f32) -> Self::V {
-            unsafe { [read(p), read(p.add(8))] }
+            unsafe { read(p) }
         }
         #[inline(always)]
         unsafe fn store(p: *mut f32, v: Self::V) {
-            unsafe {
-                write(p, v[0]);
-                write(p.add(8), v[1]);
-            }
+            unsafe { write(p, v) }
         }
         #[inline(always)]
         unsafe fn splat(x: f32) -> Self::V {
-            unsafe { [_mm256_set1_ps(x); 2] }
+            unsafe { [_mm256_set1_ps(x); N] }
         }
         #[inline(always)]
         unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_fmadd_ps, a, b, c) }
+            unsafe { registers!(_mm256_fmadd_ps, a, b, c) }
         }
         #[inline(always)]
         unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_add_ps, a, b) }
+            unsafe { registers!(_mm256_add_ps, a, b) }
         }
         #[inline(always)]
         unsafe fn sub(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_sub_ps, a, b) }
+            unsafe { registers!(_mm256_sub_ps, a, b) }
         }
         #[inline(always)]
         unsafe fn mul(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_mul_ps, a, b) }
+            unsafe { registers!(_mm256_mul_ps, a, b) }
         }
         #[inline(always)]
         unsafe fn div(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_div_ps, a, b) }
+            unsafe { registers!(_mm256_div_ps, a, b) }
         }
         #[inline(always)]
         unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_max_ps, a, b) }
+            unsafe { registers!(_mm256_max_ps, a, b) }
         }
         #[inline(always)]
         unsafe fn min(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_min_ps, a, b) }
+            unsafe { registers!(_mm256_min_ps, a, b) }
         }
         #[inline(always)]
         unsafe fn sqrt(a: Self::V) -> Self::V {
-            unsafe { halves!(_mm256_sqrt_ps, a) }
+            unsafe { registers!(_mm256_sqrt_ps, a) }
         }
         #[inline(always)]
         unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
             unsafe {
-                let half = |i: usize| _mm256_blendv_ps(y[i], x[i], _mm256_cmp_ps::<_CMP_GT_OQ>(a[i], b[i]));
-                [half(0), half(1)]
+                let greater = registers!(_mm256_cmp_ps::<_CMP_GT_OQ>, a, b);
+                registers!(_mm256_blendv_ps, y, x, greater)
             }
         }
         #[inline(always)]
         unsafe fn load_sums(p: *const i32) -> Self::I {
-            unsafe { [read(p), read(p.add(8))] }
+            unsafe { read(p) }
         }
         #[inline(always)]
         unsafe fn store_sums(p: *mut i32, sums: Self::I) {
-            unsafe {
-                write(p, sums[0]);
-                write(p.add(8), sums[1]);
-            }
+            unsafe { write(p, sums) }
         }
         #[inline(always)]
-        unsafe fn add_rounded(sums: Self::I, v: Self::V) -> Self::I {
+        unsafe fn add_rounded(mut sums: Self::I, v: Self::V) -> Self::I {
             unsafe {
-                let half = |i: usize| _mm256_add_epi32(sums[i], _mm256_cvtps_epi32(v[i]));
-                [half(0), half(1)]
+                for i in 0..N {
+                    sums[i] = _mm256_add_epi32(sums[i], _mm256_cvtps_epi32(v[i]));
+                }
+                sums
             }
         }
         #[inline(always)]
         unsafe fn store_integers(p: *mut f32, v: Self::V) {
             unsafe {
-                write(p, _mm256_cvtps_epi32(v[0]));
-                write(p.add(8), _mm256_cvtps_epi32(v[1]));
+                for i in 0..N {
+                    write(p.add(i * EIGHT), _mm256_cvtps_epi32(v[i]));
+                }
+            }
+        }
+        #[inline(always)]
+        unsafe fn pick(
+            (keys, key): (*const f32, i32),
+            values: *const f32,
+            (first, step): (i32, i32),
+            (out, numbers): (*mut f32, *mut f32),
+        ) -> usize {
+            unsafe {
+                let mut count = 0;
+                for i in 0..N {
+                    let equal = _mm256_cmpeq_epi32(read(keys.add(i * EIGHT)), _mm256_set1_epi32(key));
+                    let mask = _mm256_movemask_ps(_mm256_castsi256_ps(equal)) as usize;
+                    let order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(CLOSE[mask] as i64));
+                    write(out.add(count), _mm256_permutevar8x32_ps(read(values.add(i * EIGHT)), order));
+                    let here = _mm256_add_epi32(order, _mm256_set1_epi32((i * EIGHT) as i32));
+                    let all = _mm256_mullo_epi32(here, _mm256_set1_epi32(step));
+                    write(numbers.add(count), _mm256_add_epi32(all, _mm256_set1_epi32(first)));
+                    count += mask.count_ones() as usize;
+                }
+                count
+            }
+        }
+    }
+
+    /// For every set of eight lanes their numbers close together, one a byte, lowest first.
+    static CLOSE: [u64; 256] = {
+        let mut table = [0; 256];
+        let mut mask = 0;
+        while mask < 256 {
+            let (mut lane, mut found) = (0, 0);
+            while lane < EIGHT {
+                if mask >> lane & 1 == 1 {
+                    table[mask] |= (lane as u64) << (8 * found);
+                    found += 1;
+                }
+                lane += 1;
+            }
+            mask += 1;
+        }
+        table
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+    use crate::level::leveled;
+
+    leveled!(
+        /// Those of sixteen values whose key is 1, and their numbers 100, 103, 106, …
+        picked = picked_body (keys: &[f32; LANES], values: &[f32; LANES]) -> (Vec<f32>, Vec<u32>)
+    );
+
+    #[inline(always)]
+    fn picked_body<S: Simd>(keys: &[f32; LANES], values: &[f32; LANES]) -> (Vec<f32>, Vec<u32>) {
+        let (mut out, mut numbers) = ([0.0; 2 * LANES], [0.0; 2 * LANES]);
+        // SAFETY: sixteen values each, and room for as many behind any number of them; called with S's instructions.
+        let count = unsafe {
+            let to = (out.as_mut_ptr(), numbers.as_mut_ptr());
+            S::pick((keys.as_ptr(), 1), values.as_ptr(), (100, 3), to)
+        };
+        (out[..count].to_vec(), numbers[..count].iter().map(|n| n.to_bits()).collect())
+    }
+
+    #[test]
+    fn every_set_of_lanes_is_picked_in_order() {
+        let values: [f32; LANES] = std::array::from_fn(|lane| lane as f32 + 0.5);
+        for level in Level::available() {
+            for set in 0..1_u32 << LANES {
+                let keys = std::array::from_fn(|lane| f32::from_bits(set >> lane & 1));
+                let lanes: Vec<u32> = (0..LANES as u32).filter(|lane| set >> lane & 1 == 1).collect();
+                let (found, numbers) = picked(level, &keys, &values);
+                assert!(found.iter().copied().eq(lanes.iter().map(|lane| *lane as f32 + 0.5)), "{set:b}");
+                assert!(numbers.into_iter().eq(lanes.iter().map(|lane| 100 + 3 * lane)), "{set:b}");
             }
         }
     }

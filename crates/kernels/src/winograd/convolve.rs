@@ -80,10 +80,15 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
                 let base = memory.add(read.record * records.stride);
                 let sums = sums.add(t * g.outputs * P * M * LANES).cast_const();
                 match finish.pool {
-                    Some(at) => {
-                        pooled_tile::<S, T, M, P>(&plan, sums, read, base.add(output), base.add(at), finish)
-                    }
-                    None => output_tile::<S, T, M, P>(&plan, sums, read, base, output, finish),
+                    Some(at) => pooled_tile::<S::Register, T, M, P>(
+                        &plan,
+                        sums,
+                        read,
+                        base.add(output),
+                        base.add(at),
+                        finish,
+                    ),
+                    None => output_tile::<S::Register, T, M, P>(&plan, sums, read, base, output, finish),
                 }
                 read.advance(g, M);
             }
@@ -110,20 +115,35 @@ unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: us
             let (x, v) = (x.add(tile.record * stride), v.add(t * inputs));
             // Each row has code of its own; the products, which are most of it, have not.
             match row {
-                0 => input_row::<S, T, M, P, 0>(plan, x, tile, v),
-                1 => input_row::<S, T, M, P, 1>(plan, x, tile, v),
-                2 => input_row::<S, T, M, P, 2>(plan, x, tile, v),
-                3 => input_row::<S, T, M, P, 3>(plan, x, tile, v),
-                4 => input_row::<S, T, M, P, 4>(plan, x, tile, v),
-                _ => input_row::<S, T, M, P, 5>(plan, x, tile, v),
+                0 => input_row::<S::Register, T, M, P, 0>(plan, x, tile, v),
+                1 => input_row::<S::Register, T, M, P, 1>(plan, x, tile, v),
+                2 => input_row::<S::Register, T, M, P, 2>(plan, x, tile, v),
+                3 => input_row::<S::Register, T, M, P, 3>(plan, x, tile, v),
+                4 => input_row::<S::Register, T, M, P, 4>(plan, x, tile, v),
+                _ => input_row::<S::Register, T, M, P, 5>(plan, x, tile, v),
             }
             tile.advance(&plan.g, M);
         }
         products::<S, P>(plan, v, weights.add(P * row * inputs * outputs), m, count);
         for n in 0..count * plan.g.outputs {
-            let line = T::outputs::<S>(line::<S, P>(m.add(n * LANES), plan.m_plane));
+            row_of_sums::<S::Register, T, M, P>(plan, m.add(n * LANES), sums.add((n * P + row) * M * LANES));
+        }
+    }
+}
+
+/// A row of m A of one block of a tile.
+#[inline(always)]
+unsafe fn row_of_sums<R: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+    plan: &Plan,
+    m: *const f32,
+    sums: *mut f32,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        for lane in (0..LANES).step_by(R::WIDTH) {
+            let line = T::outputs::<R>(line::<R, P>(m.add(lane), plan.m_plane));
             for (j, value) in line.into_iter().enumerate() {
-                S::store(sums.add(((n * P + row) * M + j) * LANES), value);
+                R::store(sums.add(j * LANES + lane), value);
             }
         }
     }
@@ -131,7 +151,7 @@ unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: us
 
 /// Row `ROW` of Bᵀ d B of one tile, all input channels: its places go to so many planes of `v`.
 #[inline(always)]
-unsafe fn input_row<S: Simd, T: Transform<M, P>, const M: usize, const P: usize, const ROW: usize>(
+unsafe fn input_row<R: Simd, T: Transform<M, P>, const M: usize, const P: usize, const ROW: usize>(
     plan: &Plan,
     x: *const f32,
     tile: Cursor,
@@ -139,15 +159,16 @@ unsafe fn input_row<S: Simd, T: Transform<M, P>, const M: usize, const P: usize,
 ) {
     // SAFETY: the caller's: a halo of 1 makes every tile whole.
     unsafe {
-        for block in 0..plan.g.inputs {
-            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES);
-            let v = v.add(block * LANES);
-            let mut row = [S::zero(); P];
+        for channel in (0..plan.g.inputs * LANES).step_by(R::WIDTH) {
+            let (block, lane) = (channel / LANES, channel % LANES);
+            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES + lane);
+            let v = v.add(channel);
+            let mut row = [R::zero(); P];
             for (j, value) in row.iter_mut().enumerate() {
-                *value = T::place::<S, ROW>(line::<S, P>(d.add(j * LANES), plan.row));
+                *value = T::place::<R, ROW>(line::<R, P>(d.add(j * LANES), plan.row));
             }
-            for (j, value) in T::inputs::<S>(row).into_iter().enumerate() {
-                S::store(v.add(j * plan.v_plane), value);
+            for (j, value) in T::inputs::<R>(row).into_iter().enumerate() {
+                R::store(v.add(j * plan.v_plane), value);
             }
         }
     }

@@ -20,7 +20,7 @@ pub struct Finish<'a> {
     pub derivative: Option<(Activation, usize)>,
 }
 
-/// The outputs of one block of a tile from the sums of its rows of places.
+/// The outputs of as many channels of a tile as S has lanes, from the sums of its rows of places.
 #[inline(always)]
 unsafe fn output_block<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
     sums: *const f32,
@@ -52,11 +52,11 @@ pub(super) unsafe fn line<S: Simd, const N: usize>(p: *const f32, apart: usize) 
 }
 
 #[inline(always)]
-unsafe fn bias<S: Simd>(finish: &Finish<'_>, block: usize) -> S::V {
+unsafe fn bias<S: Simd>(finish: &Finish<'_>, channel: usize) -> S::V {
     // SAFETY: the caller's; the bias has a value for each output channel.
     unsafe {
         match finish.bias {
-            Some(bias) => S::load(bias.as_ptr().add(block * LANES)),
+            Some(bias) => S::load(bias.as_ptr().add(channel)),
             None => S::zero(),
         }
     }
@@ -77,18 +77,19 @@ pub(super) unsafe fn output_tile<S: Simd, T: Transform<M, P>, const M: usize, co
     let block_len = (plan.g.height + 2 * finish.halo) * row;
     // SAFETY: the caller's.
     unsafe {
-        for block in 0..plan.g.outputs {
-            let bias = bias::<S>(finish, block);
-            let y = output_block::<S, T, M, P>(sums.add(block * P * M * LANES));
-            let at = block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES;
+        for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
+            let (block, lane) = (channel / LANES, channel % LANES);
+            let bias = bias::<S>(finish, channel);
+            let y = output_block::<S, T, M, P>(sums.add(block * P * M * LANES + lane));
+            let at = block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES + lane;
             let out = base.add(output + at);
             for (i, line) in y.into_iter().enumerate() {
                 for (j, value) in line.into_iter().enumerate() {
                     let mut value = activation::forward::<S>(finish.activation, S::add(value, bias));
                     if let Some((activation, values)) = finish.derivative {
                         let pixel = block * plan.block + (y0 + i + 1) * plan.row + (x0 + j + 1) * LANES;
-                        value =
-                            activation::backward::<S>(activation, S::load(base.add(values + pixel)), value);
+                        let a = S::load(base.add(values + pixel + lane));
+                        value = activation::backward::<S>(activation, a, value);
                     }
                     S::store(out.add(i * row + j * LANES), value);
                 }
@@ -112,9 +113,10 @@ pub(super) unsafe fn pooled_tile<S: Simd, T: Transform<M, P>, const M: usize, co
     let block_len = (h + 2 * finish.halo) * row;
     // SAFETY: the caller's.
     unsafe {
-        for block in 0..plan.g.outputs {
-            let bias = bias::<S>(finish, block);
-            let values = output_block::<S, T, M, P>(sums.add(block * P * M * LANES));
+        for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
+            let (block, lane) = (channel / LANES, channel % LANES);
+            let bias = bias::<S>(finish, channel);
+            let values = output_block::<S, T, M, P>(sums.add(block * P * M * LANES + lane));
             for i in 0..M / 2 {
                 for j in 0..M / 2 {
                     let [above, below] = [values[2 * i], values[2 * i + 1]];
@@ -124,8 +126,8 @@ pub(super) unsafe fn pooled_tile<S: Simd, T: Transform<M, P>, const M: usize, co
                     let value = activation::forward::<S>(finish.activation, S::add(best, bias));
                     let (y, x) = (tile.y / 2 + i, tile.x / 2 + j);
                     let at = block * block_len + (y + finish.halo) * row + (x + finish.halo) * LANES;
-                    S::store(out.add(at), value);
-                    S::store_integers(places.add(((block * h + y) * w + x) * LANES), place);
+                    S::store(out.add(at + lane), value);
+                    S::store_integers(places.add(((block * h + y) * w + x) * LANES + lane), place);
                 }
             }
         }

@@ -94,7 +94,9 @@ unsafe fn sparse_blocks<S: Simd, const B: usize>(
                 let at = output / LANES * windows * LANES + output % LANES;
                 let from = (dy.as_ptr().add(at), places.as_ptr().add(at));
                 let out = gradient.as_mut_ptr().add((output * g.inputs + block) * TAPS * LANES);
-                sparse::<S, B>(plan, x, from, band, out);
+                for lane in (0..LANES).step_by(S::Register::WIDTH) {
+                    sparse::<S::Register, B>(plan, x.add(lane), from, band, out.add(lane));
+                }
             }
         }
     }
@@ -103,8 +105,8 @@ unsafe fn sparse_blocks<S: Simd, const B: usize>(
 /// Values of an input block whose patches are visited together: two blocks of them fit into a first-level cache.
 const PATCHES: usize = 5120;
 
-/// Adds Σ_window dy·(patch of x) to the taps of an output channel and `B` input blocks; the first band begins. Two
-/// blocks share the reading of gradients and places: loads are what bounds this.
+/// Adds Σ_window dy·(patch of x) to the taps of an output channel and `B` input blocks, as many lanes as a register of
+/// S has; the first band begins. Two blocks share the reading of gradients and places: loads are what bounds this.
 #[inline(always)]
 unsafe fn sparse<S: Simd, const B: usize>(
     plan: &Plan,
@@ -200,9 +202,10 @@ fn pooled_input_gradient_body<S: Simd>(
             for group in 0..groups {
                 let first = (block * g.outputs * LANES + group * SOME) * TAPS * LANES;
                 let weights = weights.as_ptr().add(first);
-                match count {
-                    2 => scatter::<S, 2>(&plan, weights, lists, group, planes.as_mut_ptr()),
-                    _ => scatter::<S, 1>(&plan, weights, lists, group, planes.as_mut_ptr()),
+                match (count, S::ROWS >= 8) {
+                    (2, true) => scatter::<S, 2>(&plan, weights, lists, group, planes.as_mut_ptr()),
+                    (_, true) => scatter::<S, 1>(&plan, weights, lists, group, planes.as_mut_ptr()),
+                    _ => scatter_parts::<S::Register>(&plan, weights, lists, group, planes.as_mut_ptr()),
                 }
             }
             for (n, plane) in planes.chunks_exact(plan.block).enumerate() {
@@ -312,6 +315,51 @@ unsafe fn scatter<S: Simd, const B: usize>(
                 list += SOME;
             }
             store_columns::<S, B>(plan, at, &sums);
+        }
+    }
+}
+
+/// The same with fewer registers: of one block, as many lanes at a time as a register of R has, and only the nine sums
+/// that a place of the window reaches are kept.
+#[inline(always)]
+unsafe fn scatter_parts<R: Simd>(
+    plan: &Plan,
+    weights: *const f32,
+    lists: Lists,
+    group: usize,
+    plane: *mut f32,
+) {
+    let g = &plan.g;
+    let windows = g.height / 2 * (g.width / 2);
+    let mut window = Cursor::START;
+    // SAFETY: the caller's: with a halo of 1 the 4×4 inputs of every window lie in the plane.
+    unsafe {
+        for w in group * windows..(group + 1) * windows {
+            let corner = plane.add(window.y * plan.row + window.x * LANES);
+            let mut first = w * SOME;
+            for place in 0..4 {
+                let count = (*lists.counts.add(w * 4 + place)).to_bits() as usize;
+                let at = corner.add(place / 2 * plan.row + place % 2 * LANES);
+                for lane in (0..LANES).step_by(R::WIDTH) {
+                    let at = at.add(lane);
+                    let mut sums = [R::zero(); TAPS];
+                    for (t, sum) in sums.iter_mut().enumerate() {
+                        *sum = R::load(at.add(t / 3 * plan.row + t % 3 * LANES));
+                    }
+                    for e in first..first + count {
+                        let value = R::splat(*lists.values.add(e));
+                        let taps = weights.add((*lists.numbers.add(e)).to_bits() as usize + lane);
+                        for (t, sum) in sums.iter_mut().enumerate() {
+                            *sum = R::fma(value, R::load(taps.add(t * LANES)), *sum);
+                        }
+                    }
+                    for (t, sum) in sums.into_iter().enumerate() {
+                        R::store(at.add(t / 3 * plan.row + t % 3 * LANES), sum);
+                    }
+                }
+                first += count;
+            }
+            window.advance(g, 2);
         }
     }
 }

@@ -54,8 +54,8 @@ unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usi
     unsafe {
         let mut tile = Cursor::START;
         for t in 0..plan.tiles {
-            input_tile::<S, T, M, P>(plan, x, tile, v.as_mut_ptr().add(t * inputs));
-            gradient_tile::<S, T, M, P>(plan, dy, tile, d.as_mut_ptr().add(t * outputs));
+            input_tile::<S::Register, T, M, P>(plan, x, tile, v.as_mut_ptr().add(t * inputs));
+            gradient_tile::<S::Register, T, M, P>(plan, dy, tile, d.as_mut_ptr().add(t * outputs));
             tile.advance(g, M);
         }
         for first in (0..outputs).step_by(ROWS) {
@@ -75,7 +75,9 @@ unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usi
                     for k in 0..pair {
                         let from = sums.as_ptr().add((row * PAIR + k) * LANES);
                         let to = ((first + row) * g.inputs + block + k) * TAPS * LANES;
-                        taps::<S, T, M, P>(from, gradient.add(to));
+                        for lane in (0..LANES).step_by(S::Register::WIDTH) {
+                            taps::<S::Register, T, M, P>(from.add(lane), gradient.add(to + lane));
+                        }
                     }
                 }
             }
@@ -93,9 +95,10 @@ unsafe fn input_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize
 ) {
     // SAFETY: the caller's: a halo of 1 makes every tile whole.
     unsafe {
-        for block in 0..plan.g.inputs {
-            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES);
-            let v = v.add(block * LANES);
+        for channel in (0..plan.g.inputs * LANES).step_by(S::WIDTH) {
+            let (block, lane) = (channel / LANES, channel % LANES);
+            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES + lane);
+            let v = v.add(channel);
             let mut rows = [[S::zero(); P]; P];
             for j in 0..P {
                 let column = T::inputs::<S>(line::<S, P>(d.add(j * LANES), plan.row));
@@ -122,9 +125,10 @@ unsafe fn gradient_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: us
 ) {
     // SAFETY: the caller's.
     unsafe {
-        for block in 0..plan.g.outputs {
-            let at = dy.add(block * plan.block + (tile.y + 1) * plan.row + (tile.x + 1) * LANES);
-            let d = d.add(block * LANES);
+        for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
+            let (block, lane) = (channel / LANES, channel % LANES);
+            let at = dy.add(block * plan.block + (tile.y + 1) * plan.row + (tile.x + 1) * LANES + lane);
+            let d = d.add(channel);
             let mut rows = [[S::zero(); M]; P];
             for j in 0..M {
                 let column = T::spread::<S>(line::<S, M>(at.add(j * LANES), plan.row));
@@ -141,7 +145,7 @@ unsafe fn gradient_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: us
     }
 }
 
-/// Gᵀ u G of one output channel and one block of input channels.
+/// Gᵀ u G of one output channel and as many input channels as S has lanes.
 #[inline(always)]
 unsafe fn taps<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(u: *const f32, out: *mut f32) {
     // SAFETY: the caller's.
