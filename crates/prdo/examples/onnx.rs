@@ -3,7 +3,7 @@
 
 use prdo::data::Table;
 use prdo::export::{Linear, linear_to_onnx, network_to_onnx};
-use prdo::network::{Network, Normalisation, Shape, Spec};
+use prdo::network::{Law, Network, Normalisation, Shape, Spec};
 use prdo::prelude::{Model, Softmax};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn numbers(count: usize, seed: u64) -> Vec<f64> {
 fn network(folder: &Path, name: &str, spec: &Spec) -> Result<(), Box<dyn Error>> {
     let shape = spec.input();
     let (mean, deviation) = (vec![0.4_f32; shape.channels], vec![0.3_f32; shape.channels]);
-    let mut parameters = spec.start(3).values().to_vec();
+    let mut parameters = spec.start(Law::default(), 3).values().to_vec();
     // Norms start at 1 and 0, which would hide a mistake.
     parameters.iter_mut().zip(numbers(spec.parameters(), 5)).for_each(|(p, n)| *p += 0.1 * n);
     let pixels: Vec<u8> =

@@ -292,6 +292,9 @@ pub struct Table1Args {
     /// Noise multipliers from the accountant, or the three that the paper gives.
     #[arg(long, value_enum, default_value_t = TableNoise::Accountant)]
     pub noise: TableNoise,
+    /// How the network's first weights are drawn: the paper does not say.
+    #[arg(long, value_enum, default_value_t = TableStart::Glorot)]
+    pub start: TableStart,
     /// The folder of the table; default: runs/table-1 (runs/table-1-quick). What is there is gone on with.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -319,6 +322,15 @@ pub enum TableNoise {
     Accountant,
     /// 2.464143, 1.807607 and 1.480246 for ε = 4, 6, 8 over 9500 rounds.
     Paper,
+}
+
+/// How a table's networks start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableStart {
+    /// Weights uniform within √(6/(inputs + outputs)), biases 0: Keras's default.
+    Glorot,
+    /// Uniform within 1/√inputs, biases too: PyTorch's default.
+    FanIn,
 }
 
 /// `prdo predict`.

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::place::ConfigError;
 use crate::output::read_network;
 use prdo_privacy::Start;
-use prdo_problem::network::{Fault, Layer, LayerError, NAMES, Shape, Spec, SpecError};
+use prdo_problem::network::{Fault, Law, Layer, LayerError, NAMES, Shape, Spec, SpecError};
 
 /// The kind whose layers the run file lists.
 const LISTED: &str = "network";
@@ -46,9 +46,12 @@ fn refuse_keys_of_networks(document: &Document, kind: &str) -> Result<(), Config
     }
     let given = |path: &&str| document.has(path);
     let field = ["model.layers", "model.file", "data.mean", "data.deviation"].into_iter().find(given);
-    let fan_in = document.text("model.start").is_some_and(|law| law == FAN_IN);
-    let Some(field) = field.or(fan_in.then_some("model.start")) else { return Ok(()) };
-    let what = if field == "model.start" { "model.start = \"fan-in\"" } else { field };
+    let law = document.text("model.start").and_then(|name| Law::named(&name));
+    let (field, what) = match (field, law) {
+        (Some(field), _) => (field, field.to_string()),
+        (None, Some(law)) => ("model.start", format!("model.start = {:?}", law.name())),
+        (None, None) => return Ok(()),
+    };
     let (kind, names) = (if kind.is_empty() { "not given".into() } else { format!("{kind:?}") }, NAMES);
     let known = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" or ");
     let message =
@@ -96,11 +99,9 @@ fn spec_error(document: &Document, last: usize, error: &SpecError) -> ConfigErro
     }
 }
 
-const FAN_IN: &str = "fan-in";
-
 /// How the public starting point is made: `model.start`, or the default of this kind of model.
 pub fn start_law(document: &Document, kind: &str) -> String {
-    let default = if is_network(kind) { FAN_IN } else { "zeros" };
+    let default = if is_network(kind) { Law::default().name() } else { "zeros" };
     document.text("model.start").unwrap_or_else(|| default.to_string())
 }
 
@@ -111,13 +112,14 @@ pub fn start_law(document: &Document, kind: &str) -> String {
 pub fn network_start(document: &Document, spec: &Spec) -> Result<Start, ConfigError> {
     let seed = document.integer("model.start_seed").unwrap_or(1);
     let Some(path) = document.file("model.file") else {
-        return Ok(match start_law(document, LISTED).as_str() {
-            "zeros" => Start::zeros(spec.parameters()),
-            "normal" => {
+        let name = start_law(document, LISTED);
+        return Ok(match (name.as_str(), Law::named(&name)) {
+            (_, Some(law)) => spec.start(law, seed),
+            ("normal", _) => {
                 let deviation = document.float("model.start_deviation").unwrap_or(0.1);
                 Start::normal(spec.parameters(), deviation, seed)
             }
-            _ => spec.start(seed),
+            _ => Start::zeros(spec.parameters()),
         });
     };
     if document.has("model.start") {
@@ -197,7 +199,7 @@ mod tests {
         for other in ["", "[model]\nkind = \"softmax\"", "[model]\nstart = \"normal\""] {
             assert_eq!(network(&document(other), MNIST, 10).unwrap(), None, "{other}");
         }
-        assert_eq!(network_start(&listed, &spec).unwrap(), spec.start(1));
+        assert_eq!(network_start(&listed, &spec).unwrap(), spec.start(Law::Glorot, 1));
     }
 
     #[test]
@@ -247,6 +249,7 @@ mod tests {
                 &["model.file is for networks, but model.kind is \"softmax\""],
             ),
             ("[model]\nstart = \"fan-in\"".into(), &["model.start = \"fan-in\" is for networks", "a.toml:2"]),
+            ("[model]\nstart = \"glorot\"".into(), &["model.start = \"glorot\" is for networks"]),
             ("[data]\nmean = [0.5]".into(), &["data.mean is for networks"]),
         ] {
             let error = refusal(&text);
@@ -271,8 +274,9 @@ mod tests {
             document.folder = folder.path().to_path_buf();
             network_start(&document, &spec)
         };
-        assert_eq!(start("").unwrap(), spec.start(1));
-        assert_eq!(start("start = \"fan-in\"\nstart_seed = 5").unwrap(), spec.start(5));
+        assert_eq!(start("").unwrap(), spec.start(Law::Glorot, 1));
+        assert_eq!(start("start = \"fan-in\"\nstart_seed = 5").unwrap(), spec.start(Law::FanIn, 5));
+        assert_eq!(start("start = \"glorot\"\nstart_seed = 2").unwrap(), spec.start(Law::Glorot, 2));
         assert_eq!(start("start = \"zeros\"").unwrap(), Start::zeros(8));
         assert_eq!(start("start = \"normal\"\nstart_deviation = 2").unwrap(), Start::normal(8, 2.0, 1));
         let values = [0.5, -0.25, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];

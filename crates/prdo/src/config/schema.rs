@@ -348,9 +348,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "model.start",
-        Kind::Choice(&["zeros", "normal", "fan-in"]),
+        Kind::Choice(&["zeros", "normal", "glorot", "fan-in"]),
         None,
-        "the public starting point; fan-in: uniform within 1/sqrt(inputs), for networks; default: fan-in for networks, otherwise zeros",
+        "the public starting point; for networks glorot: weights uniform within sqrt(6/(inputs + outputs)), biases 0, or fan-in: both uniform within 1/sqrt(inputs); default: glorot for networks, otherwise zeros",
     ),
     key("model.start_deviation", POSITIVE, Some("0.1"), "deviation of a normal starting point"),
     key("model.start_seed", SEED, Some("1"), "seed of a random starting point (public)"),

@@ -24,6 +24,7 @@ pub use model::Network;
 pub use named::NAMES;
 pub use shape::Shape;
 pub use spec::{MOST_PARAMETERS, MOST_VALUES, Spec};
+pub use start::Law;
 pub use tensor::{Role, Tensor};
 pub use text::LayerError;
 

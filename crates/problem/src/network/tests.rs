@@ -131,7 +131,7 @@ fn networks_that_do_not_fit_are_refused_with_their_shapes() {
 fn starts_are_uniform_within_one_over_the_root_of_fan_in() {
     let texts = ["conv 16", "group-norm 4", "relu", "dense 64", "tanh", "dense 10"];
     let spec = Spec::new(CIFAR, layers(&texts), 10).unwrap();
-    let start = spec.start(7);
+    let start = spec.start(Law::FanIn, 7);
     assert_eq!(start.dimension(), spec.parameters());
     let values = |name: &str| {
         let tensor = spec.tensors().iter().find(|t| t.name == name).unwrap();
@@ -153,8 +153,29 @@ fn starts_are_uniform_within_one_over_the_root_of_fan_in() {
         values("norm1.weight").iter().all(|v| *v == 1.0) && values("norm1.bias").iter().all(|v| *v == 0.0)
     );
     assert!(start.values().iter().all(|v| f64::from(*v as f32) == *v), "every value is an f32");
-    assert_eq!(spec.start(7), start);
-    assert_ne!(spec.start(8), start);
+    assert_eq!(spec.start(Law::FanIn, 7), start);
+    assert_ne!(spec.start(Law::FanIn, 8), start);
+}
+
+#[test]
+fn glorots_start_counts_both_fans_and_has_no_biases() {
+    let spec =
+        Spec::new(CIFAR, layers(&["conv 16 5x5", "tanh", "dense 64", "tanh", "dense 10"]), 10).unwrap();
+    let start = spec.start(Law::Glorot, 7);
+    for (tensor, fans) in spec.tensors().iter().zip([(75, 400), (0, 0), (16 * 1024, 64), (0, 0), (64, 10)]) {
+        let values = &start.values()[tensor.range()];
+        if tensor.role == Role::Bias {
+            assert!(values.iter().all(|v| *v == 0.0), "{}", tensor.name);
+            continue;
+        }
+        let bound = (6.0 / f64::from(fans.0 + fans.1)).sqrt();
+        let largest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+        assert!(largest <= bound * (1.0 + 1e-7) && largest > 0.98 * bound, "{}: {largest}", tensor.name);
+        let variance = values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
+        assert!((variance * 3.0 / (bound * bound) - 1.0).abs() < 0.15, "{}: {variance}", tensor.name);
+    }
+    assert_eq!(Law::ALL.map(|law| Law::named(law.name())), Law::ALL.map(Some));
+    assert_eq!(Law::named("zeros"), None);
 }
 
 #[test]
@@ -255,7 +276,9 @@ proptest! {
             prop_assert!(spec.shapes().iter().all(|shape| shape.size() >= 1));
             prop_assert_eq!(spec.shapes().len(), spec.layers().len());
             prop_assert_eq!(spec.parameters(), spec.tensors().iter().map(Tensor::len).sum::<usize>());
-            prop_assert_eq!(spec.start(1).dimension(), spec.parameters());
+            for law in Law::ALL {
+                prop_assert_eq!(spec.start(law, 1).dimension(), spec.parameters());
+            }
             prop_assert!(spec.flops() > 0);
         }
     }

@@ -4,7 +4,7 @@ use crate::commands::Failure;
 use prdo::accounting::{Accountant, Method, Target};
 use prdo::data::Table;
 use prdo::error::RunError;
-use prdo::network::{Network, Normalisation, Shape, Spec};
+use prdo::network::{Law, Network, Normalisation, Shape, Spec};
 use prdo::privacy::{
     Batches, Clip, Exposed, Gate, GateError, Ledger, Noised, OpenRules, PrivateRules, Protection, Query,
     Released, Sampling, Secret, Shard, Start,
@@ -111,7 +111,7 @@ pub struct Rounds<P: Protection> {
 
 impl<P: Protection> Rounds<P> {
     fn new(gate: Gate<Network<u8>, P>, spec: &Spec) -> Self {
-        let at = Released::start(&spec.start(1));
+        let at = Released::start(&spec.start(Law::default(), 1));
         let step = Released::start(&Start::normal(spec.parameters(), STEP, 2));
         let previous = Released::combine([(1.0, &at), (1.0, &step)]);
         Self { gate, at, previous, round: 0 }

@@ -29,15 +29,23 @@ pub fn write(plan: &Plan, results: &Results) -> Result<(), Failure> {
     Ok(())
 }
 
-fn has_curves(table: &Table<'_>) -> bool {
-    let places = table.methods().iter().flat_map(|m| table.epsilons().iter().map(|e| table.at(*m, *e)));
-    places.flatten().any(|cell| !cell.curve.is_empty())
+/// The budgets at which something was measured.
+fn measured(table: &Table<'_>) -> Vec<f64> {
+    let there = |epsilon: &f64| {
+        table.methods().iter().any(|m| table.at(*m, *epsilon).iter().any(|cell| !cell.curve.is_empty()))
+    };
+    table.epsilons().iter().copied().filter(there).collect()
 }
 
-/// Accuracy against rounds, a panel for each budget.
+fn has_curves(table: &Table<'_>) -> bool {
+    !measured(table).is_empty()
+}
+
+/// Accuracy against rounds, a panel for each budget at which something was measured.
 fn accuracy(table: &Table<'_>) -> Figure {
-    let mut figure = Figure::new("").columns(table.epsilons().len().clamp(1, 3)).shared_legend();
-    for epsilon in table.epsilons() {
+    let budgets = measured(table);
+    let mut figure = Figure::new("").columns(budgets.len().clamp(1, 3)).shared_legend();
+    for epsilon in &budgets {
         let mut chart = Chart::new(format!("ε = {epsilon}"), "round", "test accuracy (%)")
             .x_range(0.0, f64::from(table.group.rounds));
         for method in table.methods() {

@@ -2,10 +2,11 @@
 
 use super::super::typed::{distinct, list, quoted};
 use super::setting::{BUDGETS, Group, Key, PAPER_ROUNDS, Setting, paper_multiplier};
-use crate::cli::{Table1Args, TableNoise};
+use crate::cli::{Table1Args, TableNoise, TableStart};
 use crate::commands::Failure;
 use crate::commands::watch::checkpoint_interval;
 use prdo::algorithm::Method;
+use prdo::network::Law;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,7 +40,12 @@ impl Plan {
             true => (Setting::Quick, QUICK_ROUNDS, &BUDGETS[2..]),
         };
         let plan = Self {
-            group: Group { setting, rounds: args.rounds.unwrap_or(rounds), noise: args.noise },
+            group: Group {
+                setting,
+                rounds: args.rounds.unwrap_or(rounds),
+                noise: args.noise,
+                start: law(args.start),
+            },
             methods: distinct(&args.methods, Method::ALL),
             epsilons: distinct(&args.epsilon, epsilons),
             seeds: distinct(&args.seeds, &[1]),
@@ -48,6 +54,12 @@ impl Plan {
             data: args.data.clone(),
         };
         plan.check_noise()?;
+        if args.quick && plan.group.start != Law::default() {
+            let name = plan.group.start.name();
+            return Err(Failure::Input(format!(
+                "--start {name} is not allowed with --quick: its linear model starts at 0; leave --start out"
+            )));
+        }
         Ok(plan)
     }
 
@@ -119,8 +131,16 @@ impl Plan {
         add(self.group.rounds != usual, "rounds", self.group.rounds.to_string());
         add(self.seeds != [1], "seeds", list(&self.seeds));
         add(self.group.noise == TableNoise::Paper, "noise", "paper".into());
+        add(self.group.start != Law::default(), "start", self.group.start.name().into());
         add(self.out != default_out(self.group.setting), "out", quoted(&self.out));
         text
+    }
+}
+
+fn law(start: TableStart) -> Law {
+    match start {
+        TableStart::FanIn => Law::FanIn,
+        TableStart::Glorot => Law::Glorot,
     }
 }
 

@@ -5,6 +5,7 @@ use super::super::fields::{Fields, read};
 use super::setting::{DELTA, Group, Key, Setting, noise_name, paper_accuracy};
 use crate::cli::TableNoise;
 use crate::commands::Failure;
+use prdo::network::Law;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ pub const FILE: &str = "results.json";
 /// Its first entry.
 const FORMAT: &str = "prdo table-1 results, version 1";
 /// The keys of a cell; the last few are for readers and follow from the others.
-const CELL_KEYS: [&str; 17] = [
+const CELL_KEYS: [&str; 18] = [
     "method",
     "epsilon",
     "accuracy",
@@ -25,6 +26,7 @@ const CELL_KEYS: [&str; 17] = [
     "seconds",
     "setting",
     "noise",
+    "start",
     "epsilon_proven",
     "curve",
     "delta",
@@ -80,6 +82,7 @@ impl Cell {
             "seconds": self.seconds,
             "setting": group.setting.name(),
             "noise": noise_name(group.noise),
+            "start": group.start_name(),
             "epsilon_proven": self.epsilon_proven,
             "delta": DELTA,
             "averaged_rounds": group.averaged(),
@@ -100,8 +103,18 @@ impl Cell {
         let setting = fields.text("setting")?;
         let setting = Setting::named(setting)
             .ok_or_else(|| format!("setting = {setting:?}: it must be \"paper\" or \"quick\""))?;
+        let start = match (setting, json.get("start").is_some()) {
+            (Setting::Quick, _) => Law::default(),
+            (Setting::Paper, true) => {
+                let name = fields.text("start")?;
+                let known = Law::ALL.map(|law| format!("{:?}", law.name())).join(" or ");
+                Law::named(name).ok_or_else(|| format!("start = {name:?}: it must be {known}"))?
+            }
+            // Of before there was a choice.
+            (Setting::Paper, false) => Law::FanIn,
+        };
         let key = Key {
-            group: Group { setting, rounds, noise },
+            group: Group { setting, rounds, noise, start },
             method: fields.text("method")?.parse()?,
             epsilon: fields.positive("epsilon")?,
             seed: fields.whole("seed", 0, i64::MAX as u64)?,
@@ -279,7 +292,8 @@ mod tests {
     use prdo::algorithm::Method;
 
     fn cell(rounds_done: u32) -> Cell {
-        let group = Group { setting: Setting::Paper, rounds: 500, noise: TableNoise::Accountant };
+        let (noise, start) = (TableNoise::Accountant, Law::FanIn);
+        let group = Group { setting: Setting::Paper, rounds: 500, noise, start };
         let curve = (0..=rounds_done / 10).map(|k| (10 * k, 0.1 + f64::from(k) / 77.0)).collect();
         Cell {
             key: Key { group, method: Method::Ed, epsilon: 8.0, seed: 1 },
@@ -313,6 +327,13 @@ mod tests {
             let results = file(&[cell(done)]);
             assert_eq!(Results::from_json(&json_of(&results)).unwrap(), results);
         }
+        let mut glorot = cell(40);
+        glorot.key.group.start = Law::Glorot;
+        let both = file(&[cell(40), glorot]);
+        assert_eq!(Results::from_json(&json_of(&both)).unwrap(), both);
+        let mut older = json_of(&both);
+        older["cells"][0].as_object_mut().unwrap().remove("start").unwrap();
+        assert_eq!(Results::from_json(&older).unwrap(), both, "cells from before there was a choice");
         let empty = Results::default();
         assert_eq!(Results::from_json(&json_of(&empty)).unwrap(), empty);
     }

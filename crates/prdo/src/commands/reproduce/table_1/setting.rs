@@ -5,6 +5,7 @@ use super::super::numbers::Numbers;
 use crate::cli::TableNoise;
 use prdo::algorithm::Method;
 use prdo::config::Value;
+use prdo::network::Law;
 use std::path::Path;
 
 /// The paper's T.
@@ -66,6 +67,9 @@ pub struct Group {
     pub rounds: u32,
     /// Where z comes from.
     pub noise: TableNoise,
+    /// How the network's first weights are drawn, of which the paper says nothing; the default for a linear model,
+    /// which starts at 0.
+    pub start: Law,
 }
 
 impl Group {
@@ -116,13 +120,25 @@ impl Group {
             Setting::Paper => "Private CIFAR-10",
             Setting::Quick => "Quick check on digits",
         };
-        format!("{data}, T = {}{}", thousands(self.rounds), self.noise_words())
+        format!("{data}, T = {}{}{}", thousands(self.rounds), self.noise_words(), self.start_words())
     }
 
     fn noise_words(self) -> &'static str {
         match self.noise {
             TableNoise::Accountant => "",
             TableNoise::Paper => ", the paper's noise multipliers",
+        }
+    }
+
+    /// The name in results; a linear model has none.
+    pub fn start_name(self) -> Option<&'static str> {
+        (self.setting == Setting::Paper).then(|| self.start.name())
+    }
+
+    fn start_words(self) -> &'static str {
+        match self.start {
+            Law::Glorot => "",
+            Law::FanIn => ", fan-in start",
         }
     }
 
@@ -135,8 +151,9 @@ impl Group {
         };
         let note = self.note().map_or(String::new(), |note| format!("; {note}"));
         format!(
-            "Test accuracy (%) of the average model, mean over rounds {}; δ = {DELTA:e}, {noise}{note}.",
-            rounds.join(", ")
+            "Test accuracy (%) of the average model, mean over rounds {}; δ = {DELTA:e}, {noise}{}{note}.",
+            rounds.join(", "),
+            self.start_words(),
         )
     }
 
@@ -145,7 +162,7 @@ impl Group {
         let quick = if self.setting == Setting::Quick { "-quick" } else { "" };
         let rounds = if self.is_the_papers() { String::new() } else { format!("-T{}", self.rounds) };
         let noise = if self.noise == TableNoise::Paper { "-paper-noise" } else { "" };
-        format!("{quick}{rounds}{noise}")
+        format!("{quick}{rounds}{noise}{}", start_slug(self.start))
     }
 }
 
@@ -167,7 +184,9 @@ impl Key {
     pub fn folder(&self) -> String {
         let quick = if self.group.setting == Setting::Quick { "quick-" } else { "" };
         let noise = if self.group.noise == TableNoise::Paper { "-paper-noise" } else { "" };
-        format!("{quick}{}-eps{}-T{}-seed{}{noise}", self.method, self.epsilon, self.group.rounds, self.seed)
+        let Group { rounds, start, .. } = self.group;
+        let start = start_slug(start);
+        format!("{quick}{}-eps{}-T{rounds}-seed{}{noise}{start}", self.method, self.epsilon, self.seed)
     }
 
     /// For people.
@@ -178,9 +197,9 @@ impl Key {
     /// Its run file. Everything but method, budget and seed is the same for all cells of a group: the same records
     /// at the same nodes, the same start, and with the same seed the same batches.
     pub fn run_file(&self, data: &Path) -> String {
-        let Group { rounds, setting, .. } = self.group;
+        let Group { rounds, setting, start, .. } = self.group;
         let (problem, numbers) = match setting {
-            Setting::Paper => (paper_problem(data), &PAPER),
+            Setting::Paper => (paper_problem(data, start), &PAPER),
             Setting::Quick => (QUICK_PROBLEM.to_string(), &QUICK),
         };
         let privacy = match (self.group.noise, paper_multiplier(self.epsilon)) {
@@ -219,13 +238,22 @@ const QUICK: Numbers = Numbers {
     measured_records: 50,
 };
 
+/// For names of folders and files.
+fn start_slug(start: Law) -> &'static str {
+    match start {
+        Law::Glorot => "",
+        Law::FanIn => "-fan-in",
+    }
+}
+
 /// Ten nodes on the lazy ring, the network, and CIFAR-10 dealt out by Dirichlet(0.1).
-fn paper_problem(data: &Path) -> String {
+fn paper_problem(data: &Path, start: Law) -> String {
     let path = Value::Text(data.display().to_string());
     format!(
         "[graph]\nkind = \"ring\"\nnodes = 10\nweights = \"paper\"\n\n\
          [data]\nsource = \"file\"\npath = {path}\nvalidation = 5000\n\n\
-         [partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n\n[model]\nkind = \"vgg-small\"\n"
+         [partition]\nkind = \"dirichlet\"\nconcentration = 0.1\n\n[model]\nkind = \"vgg-small\"\nstart = {:?}\n",
+        start.name()
     )
 }
 
@@ -272,7 +300,7 @@ mod tests {
     use prdo::config::Document;
 
     fn group(rounds: u32) -> Group {
-        Group { setting: Setting::Paper, rounds, noise: TableNoise::Accountant }
+        Group { setting: Setting::Paper, rounds, noise: TableNoise::Accountant, start: Law::default() }
     }
 
     #[test]
@@ -314,6 +342,7 @@ mod tests {
             "validation = 5000",
             "concentration = 0.1",
             "kind = \"vgg-small\"",
+            "start = \"glorot\"",
             "step_size = 0.05",
             "gamma = 0.05",
             "size = 100",
@@ -330,6 +359,10 @@ mod tests {
         assert!(text.contains("noise_multiplier = 1.480246") && text.contains("beta = 0.95"));
         assert!(!text.contains("gamma") && !text.contains("difference") && !text.contains("first"));
         assert_eq!(paper.folder(), "mt-eps8-T9500-seed3-paper-noise");
+        let smaller = Key { group: Group { start: Law::FanIn, ..key.group }, ..key };
+        assert_eq!(smaller.folder(), "prdo-eps8-T9500-seed3-fan-in");
+        assert!(smaller.run_file(Path::new("x")).lines().any(|line| line == "start = \"fan-in\""));
+        assert!(smaller.group.is_the_papers() && smaller.group.title().ends_with(", fan-in start"));
     }
 
     #[test]

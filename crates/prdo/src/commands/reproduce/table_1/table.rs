@@ -209,7 +209,7 @@ pub fn latex_tables(tables: &[Table<'_>]) -> String {
 /// `table.csv`: a line for each cell that was begun, figures with all their digits.
 pub fn csv(results: &Results) -> String {
     let mut text = String::from(
-        "setting,method,epsilon,rounds,noise,seed,noise_multiplier,epsilon_proven,rounds_done,finished,accuracy,\
+        "setting,method,epsilon,rounds,noise,start,seed,noise_multiplier,epsilon_proven,rounds_done,finished,accuracy,\
          paper_accuracy,seconds\n",
     );
     let optional = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
@@ -217,12 +217,13 @@ pub fn csv(results: &Results) -> String {
         let group = cell.key.group;
         let paper = paper_accuracy(cell.key.method, cell.key.epsilon).filter(|_| group.is_the_papers());
         text += &format!(
-            "{},{},{},{},{},{},{:?},{:?},{},{},{},{},{:?}\n",
+            "{},{},{},{},{},{},{},{:?},{:?},{},{},{},{},{:?}\n",
             group.setting.name(),
             cell.key.method,
             cell.key.epsilon,
             group.rounds,
             noise_name(group.noise),
+            group.start_name().unwrap_or(""),
             cell.key.seed,
             cell.noise_multiplier,
             cell.epsilon_proven,
@@ -316,7 +317,7 @@ mod tests {
             "",
             " --quick",
             " --data images --methods ed,mt --epsilon 4,0.5 --rounds 500 --seeds 1,2 --out x/y",
-            " --noise paper --out 'a'",
+            " --noise paper --start fan-in --out 'a'",
         ] {
             let plan = plan(options);
             let expected = options.replace("'a'", "''\\''a'\\'''");
