@@ -1,11 +1,11 @@
 //! `prdo new`: a run file for one's own table, ready to run.
 
-use super::data::columns::{Columns, one_line};
+use super::data::columns::{Columns, column_named, one_line};
 use super::{Failure, target};
 use crate::cli::new::NewArgs;
 use crate::progress::say;
 use prdo::config::Value;
-use prdo::data::{self, ColumnSurvey, DataError, Options, nearest_name, slips};
+use prdo::data::{self, ColumnSurvey, DataError, Options, slips};
 use prdo::output::write_atomically;
 use std::path::{Path, PathBuf};
 
@@ -236,14 +236,7 @@ fn quoted(text: &str) -> String {
 /// The column of this name.
 fn column<'a>(found: &'a [ColumnSurvey], flag: &str, name: &str) -> Result<&'a ColumnSurvey, Failure> {
     let names: Vec<String> = found.iter().map(|column| column.name.clone()).collect();
-    found.iter().find(|column| column.name == name).ok_or_else(|| {
-        let near =
-            nearest_name(&names, name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        Failure::Input(format!(
-            "{flag} {name:?}: there is no such column{near} (columns: {})",
-            names.join(", ")
-        ))
-    })
+    Ok(&found[column_named(&names, flag, name)?])
 }
 
 /// Refuses a column that cannot be a label.

@@ -1,8 +1,19 @@
 //! The columns of a CSV file, and the `[features]` section that would read them.
 
+use crate::commands::Failure;
 use prdo::config::Value;
-use prdo::data::ColumnSurvey;
+use prdo::data::{ColumnSurvey, nearest_name};
 use serde_json::{Value as Json, json};
+
+/// The number of the column that an option names.
+pub fn column_named(names: &[String], option: &str, name: &str) -> Result<usize, Failure> {
+    names.iter().position(|own| own == name).ok_or_else(|| {
+        let near =
+            nearest_name(names, name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        let names = names.join(", ");
+        Failure::Input(format!("{option} {name:?}: there is no such column{near} (columns: {names})"))
+    })
+}
 
 /// As many values of a column of text are shown.
 const EXAMPLES: usize = 4;

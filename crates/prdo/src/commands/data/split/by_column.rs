@@ -1,12 +1,13 @@
 //! A table dealt out as one of its columns says: a CSV file for each organisation, every cell as it was.
 
+use super::super::columns::column_named;
 use super::super::{format, wrong};
 use super::whole;
 use crate::cli::data::{PartitionKind, SplitArgs};
 use crate::commands::{Failure, work};
 use crate::progress::say;
 use prdo::data::csv::{self, Cells};
-use prdo::data::{Format, nearest_name, split_records};
+use prdo::data::{Format, split_records};
 use prdo::output::write_atomically;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,12 +52,7 @@ pub fn split(args: &SplitArgs, column: &str) -> Result<(), Failure> {
 const VALIDATION: &str = "validation.csv";
 
 fn shares<'a>(table: &'a Cells, column: &str, kept: &[u32]) -> Result<Vec<Share<'a>>, Failure> {
-    let at = table.names.iter().position(|name| name == column).ok_or_else(|| {
-        let near = nearest_name(&table.names, column).map(|near| format!("; did you mean {near:?}?"));
-        let near = near.unwrap_or_default();
-        let names = table.names.join(", ");
-        Failure::Input(format!("--node {column:?}: there is no such column{near} (columns: {names})"))
-    })?;
+    let at = column_named(&table.names, "--node", column)?;
     let mut records: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for r in kept {
         let Some((line, row)) = table.rows.get(*r as usize) else { continue };
