@@ -135,6 +135,14 @@ impl Group {
         (self.setting == Setting::Paper).then(|| self.start.name())
     }
 
+    /// For names of folders and files; those of before there was a choice keep theirs.
+    fn start_slug(self) -> &'static str {
+        match (self.setting, self.start) {
+            (Setting::Paper, Law::Glorot) => "-glorot",
+            (Setting::Paper, Law::FanIn) | (Setting::Quick, _) => "",
+        }
+    }
+
     fn start_words(self) -> &'static str {
         match self.start {
             Law::Glorot => "",
@@ -157,12 +165,12 @@ impl Group {
         )
     }
 
-    /// The same for file names: empty for what `--quick` or nothing gives.
+    /// The same for file names.
     pub fn slug(self) -> String {
         let quick = if self.setting == Setting::Quick { "-quick" } else { "" };
         let rounds = if self.is_the_papers() { String::new() } else { format!("-T{}", self.rounds) };
         let noise = if self.noise == TableNoise::Paper { "-paper-noise" } else { "" };
-        format!("{quick}{rounds}{noise}{}", start_slug(self.start))
+        format!("{quick}{rounds}{noise}{}", self.start_slug())
     }
 }
 
@@ -184,8 +192,7 @@ impl Key {
     pub fn folder(&self) -> String {
         let quick = if self.group.setting == Setting::Quick { "quick-" } else { "" };
         let noise = if self.group.noise == TableNoise::Paper { "-paper-noise" } else { "" };
-        let Group { rounds, start, .. } = self.group;
-        let start = start_slug(start);
+        let (rounds, start) = (self.group.rounds, self.group.start_slug());
         format!("{quick}{}-eps{}-T{rounds}-seed{}{noise}{start}", self.method, self.epsilon, self.seed)
     }
 
@@ -237,14 +244,6 @@ const QUICK: Numbers = Numbers {
     clip_difference: 0.05,
     measured_records: 50,
 };
-
-/// For names of folders and files.
-fn start_slug(start: Law) -> &'static str {
-    match start {
-        Law::Glorot => "",
-        Law::FanIn => "-fan-in",
-    }
-}
 
 /// Ten nodes on the lazy ring, the network, and CIFAR-10 dealt out by Dirichlet(0.1).
 fn paper_problem(data: &Path, start: Law) -> String {
@@ -332,7 +331,7 @@ mod tests {
     #[test]
     fn a_cell_is_an_ordinary_run_file_with_the_papers_numbers() {
         let key = Key { group: group(9500), method: Method::Prdo, epsilon: 8.0, seed: 3 };
-        assert_eq!(key.folder(), "prdo-eps8-T9500-seed3");
+        assert_eq!(key.folder(), "prdo-eps8-T9500-seed3-glorot");
         let text = key.run_file(Path::new("a \"b\"/cifar-10-batches-bin"));
         for line in [
             "rounds = 9500",
@@ -358,9 +357,9 @@ mod tests {
         let text = paper.run_file(Path::new("x"));
         assert!(text.contains("noise_multiplier = 1.480246") && text.contains("beta = 0.95"));
         assert!(!text.contains("gamma") && !text.contains("difference") && !text.contains("first"));
-        assert_eq!(paper.folder(), "mt-eps8-T9500-seed3-paper-noise");
+        assert_eq!(paper.folder(), "mt-eps8-T9500-seed3-paper-noise-glorot");
         let smaller = Key { group: Group { start: Law::FanIn, ..key.group }, ..key };
-        assert_eq!(smaller.folder(), "prdo-eps8-T9500-seed3-fan-in");
+        assert_eq!(smaller.folder(), "prdo-eps8-T9500-seed3");
         assert!(smaller.run_file(Path::new("x")).lines().any(|line| line == "start = \"fan-in\""));
         assert!(smaller.group.is_the_papers() && smaller.group.title().ends_with(", fan-in start"));
     }
