@@ -204,3 +204,21 @@ fn images_are_tuned_on_other_images() {
     let answer = desk.prdo(&format!("tune images.toml --stand-in data/fashion-mnist {quick}")).json();
     assert_eq!(answer["tuned_on"], "the stand-in data/fashion-mnist");
 }
+
+#[test]
+fn a_best_at_the_end_of_its_range_is_told() {
+    let desk = Desk::new();
+    // Scored by the gradient norm: accuracies hardly depend on the step.
+    let good = SMALL.replace("source = \"logistic\"", "source = \"quadratic\"").replace("test = 50\n", "");
+    desk.write("slow.toml", good.replace("step_size = 0.5", "step_size = 0.0005"));
+    let arguments =
+        "tune slow.toml --methods ed --trials 16 --seeds 1 --keep rounds,batch.size,clip.gradient --out";
+    let answer = desk.prdo(&format!("{arguments} t")).done();
+    let told = "at the end of its range in method.step_size (the largest tried: 0.01)";
+    assert!(answer.stdout.contains(told) && desk.read("t/report.html").contains(told), "{}", answer.stdout);
+    let ends = |arguments: &str| desk.prdo(arguments).json()["at_an_end"].clone();
+    assert_eq!(ends(&format!("{arguments} again --json")), serde_json::json!(["method.step_size"]));
+    // Around a good one the search ends within.
+    desk.write("good.toml", &good);
+    assert_eq!(ends(&format!("{} good --json", arguments.replace("slow", "good"))), serde_json::json!([]));
+}

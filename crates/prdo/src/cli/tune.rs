@@ -26,8 +26,8 @@ pub struct TuneArgs {
     /// Seeds with which each method's best settings are tried again.
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,
-    /// A key that stays as the run file says; may be given several times.
-    #[arg(long, value_name = "KEY")]
+    /// Keys that stay as the run file says, separated by commas.
+    #[arg(long, value_name = "KEY,…", value_delimiter = ',')]
     pub keep: Vec<String>,
     /// Overrides a key of the run file; may be given several times.
     #[arg(long, value_name = "KEY=VALUE")]

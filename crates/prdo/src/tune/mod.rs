@@ -7,7 +7,7 @@ mod search;
 mod space;
 mod trial;
 
-pub use space::{Axis, Settings};
+pub use space::{Axis, Edge, Settings};
 pub use trial::{Budget, Ground, TuneError};
 
 use crate::config::Document;
@@ -59,6 +59,8 @@ pub struct Answer {
     pub best: Vec<Trial>,
     /// ε at the budget's δ that as many releases about protected records would have cost together (an upper bound).
     pub cost: Option<f64>,
+    /// What the best of all has at an end of its range.
+    pub edges: Vec<Edge>,
 }
 
 /// How many of a method's settings are tried again with all seeds.
@@ -107,7 +109,11 @@ pub fn tune(
         let accountant = Accountant::new(Accounting::Renyi);
         accountant.epsilon(&spent, budget.delta).ok().map(|bounds| bounds.upper)
     });
-    Ok(Answer { trials, best, cost })
+    let edges = best.first().map_or_else(Vec::new, |best| {
+        let method = best.settings.method;
+        Space::new(ground.document(), method, ground.records(), &effort.keep).edges(&best.settings)
+    });
+    Ok(Answer { trials, best, cost, edges })
 }
 
 /// Trains all settings with all seeds, several at a time, with the noise of the budget's accountant or a quick one. What they would release is added to `spent`.
@@ -139,12 +145,14 @@ fn try_all(
     pairs.par_iter().map(train).collect()
 }
 
+/// A number with four digits, as run files have it.
+pub fn number(x: f64) -> String {
+    let digits = format!("{x:.3e}").parse::<f64>().unwrap_or(x);
+    format!("{digits:?}")
+}
+
 /// The run file with these settings, as assignments that `--set` takes: `batch.size` for nodes of so many records.
 pub fn assignments(settings: &Settings, records: usize) -> Vec<(&'static str, String)> {
-    let number = |x: f64| {
-        let digits = format!("{x:.3e}").parse::<f64>().unwrap_or(x);
-        format!("{digits:?}")
-    };
     let card = settings.method.card();
     let reads = |name: &str| card.parameters.iter().any(|p| p.name() == name);
     let mut all = vec![

@@ -53,6 +53,20 @@ pub struct Space {
     fixed: Settings,
 }
 
+/// A value near an end of its range, which lies around what the run file says: better ones may lie beyond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The run file's key.
+    pub key: &'static str,
+    /// The end.
+    pub end: f64,
+    /// Whether that is the largest value tried; else the smallest.
+    pub largest: bool,
+}
+
+/// As near as this, as a share of the range, is at its end.
+const NEAR: f64 = 0.05;
+
 /// What can be varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
@@ -149,6 +163,25 @@ impl Space {
         self.laws.len()
     }
 
+    /// Which of these settings are at an end of a range beyond which the search could have gone on: step, rounds and
+    /// C_g. Batches end at all records, and what else is varied has its natural limits.
+    pub fn edges(&self, settings: &Settings) -> Vec<Edge> {
+        let edge = |(axis, law): &(Axis, Law)| {
+            let value = match axis {
+                Axis::StepSize => settings.step_size,
+                Axis::Rounds => f64::from(settings.rounds),
+                Axis::Clip => settings.clip?,
+                _ => return None,
+            };
+            let (low, high) = (law.at(0.0), law.at(1.0));
+            let share = (value / low).ln() / (high / low).ln();
+            let largest = share > 0.5;
+            let near = share.min(1.0 - share) <= NEAR;
+            near.then_some(Edge { key: axis.key(), end: if largest { high } else { low }, largest })
+        };
+        self.laws.iter().filter_map(edge).collect()
+    }
+
     /// The settings of a point of the unit cube.
     pub fn at(&self, point: &[f64]) -> Settings {
         let mut settings = self.fixed;
@@ -186,5 +219,22 @@ mod tests {
         assert_eq!(edm.dimensions(), 5);
         assert!((edm.at(&[0.0; 5]).beta - 0.98).abs() < 1e-12 && edm.at(&[1.0; 5]).beta.abs() < 1e-12);
         assert_eq!(Space::new(&document, Method::Dsgd, 1000, &[]).dimensions(), 4);
+    }
+
+    #[test]
+    fn values_at_an_end_of_their_range_are_told() {
+        let text = "rounds = 100\n[method]\nname = \"ed\"\nstep_size = 0.4\n[clip]\ngradient = 1.0\n[batch]\nsize = 50\n";
+        let document = Document::parse("test", text).unwrap();
+        let space = Space::new(&document, Method::Ed, 1000, &[]);
+        assert_eq!(space.edges(&space.at(&[0.5, 0.5, 1.0, 0.5])), [], "a batch of all records is no edge");
+        let edges = space.edges(&space.at(&[0.97, 0.5, 0.5, 0.02]));
+        let found: Vec<_> = edges.iter().map(|edge| (edge.key, edge.largest)).collect();
+        assert_eq!(found, [("method.step_size", true), ("clip.gradient", false)]);
+        assert!((edges[0].end - 8.0).abs() < 1e-12 && (edges[1].end - 0.1).abs() < 1e-12);
+        let kept = Space::new(&document, Method::Ed, 1000, &[Axis::StepSize]);
+        assert!(
+            kept.edges(&Settings { step_size: 8.0, ..kept.at(&[0.5; 3]) }).is_empty(),
+            "a kept key has no range"
+        );
     }
 }

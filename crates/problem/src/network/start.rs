@@ -67,7 +67,8 @@ impl Spec {
                 // A bias follows its weight.
                 (_, Role::Bias) => of_bias,
             };
-            let draw = |_| f64::from((bound * (2.0 * stream.random::<f64>() - 1.0)) as f32);
+            // Added to 0, a product of −0 is 0.
+            let draw = |_| f64::from((bound * (2.0 * stream.random::<f64>() - 1.0)) as f32) + 0.0;
             values.extend((0..tensor.len()).map(draw));
         }
         // These values are finite and there are some, so this never falls back.

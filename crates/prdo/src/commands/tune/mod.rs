@@ -13,7 +13,7 @@ use prdo::algorithm::Method;
 use prdo::config::{Document, resolved};
 use prdo::output::Folder;
 use prdo::report::Spread;
-use prdo::tune::{Answer, Axis, Effort, Trial, TuneError, assignments, tune};
+use prdo::tune::{Answer, Axis, Edge, Effort, Trial, TuneError, assignments, number, tune};
 use serde_json::{Value as Json, json};
 
 impl From<TuneError> for Failure {
@@ -127,6 +127,22 @@ impl Tuned<'_> {
         })
     }
 
+    /// What was best at an end of what was tried: the search should go on from there.
+    fn edges(&self) -> Option<String> {
+        let one = |edge: &Edge| {
+            let end = if edge.largest { "largest" } else { "smallest" };
+            format!("{} (the {end} tried: {})", edge.key, number(edge.end))
+        };
+        let found: Vec<String> = self.answer.edges.iter().map(one).collect();
+        (!found.is_empty()).then(|| {
+            format!(
+                "The best is at the end of its range in {}: better ones may lie beyond. Tune tuned.toml again: ranges lie \
+                 around what the run file says.",
+                found.join(" and ")
+            )
+        })
+    }
+
     /// The run file with the best settings.
     fn tuned(&self) -> Result<String, Failure> {
         let mut document = self.document.clone();
@@ -171,6 +187,7 @@ impl Tuned<'_> {
             "charged": self.found.charged,
             "trials": self.answer.trials.len(),
             "cost_on_protected_epsilon": self.answer.cost,
+            "at_an_end": self.answer.edges.iter().map(|edge| edge.key).collect::<Vec<_>>(),
             "best": self.answer.best.iter().map(one).collect::<Vec<_>>(),
         })
     }
@@ -181,6 +198,7 @@ impl Tuned<'_> {
         say("");
         self.cost().iter().for_each(|cost| say(cost));
         self.found.caution.iter().for_each(|caution| say(caution));
+        self.edges().iter().for_each(|edges| say(edges));
         let path = folder.path();
         say(&format!("run it: prdo run {}", path.join("tuned.toml").display()));
         say(&format!("report: {}", path.join("report.html").display()));

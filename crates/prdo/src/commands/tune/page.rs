@@ -79,6 +79,9 @@ pub fn html(tuned: &Tuned<'_>, file: &str, figure: Figure) -> String {
     if let Some(caution) = tuned.found.caution {
         page.note(caution, true);
     }
+    if let Some(edges) = tuned.edges() {
+        page.note(&edges, true);
+    }
     page.heading("What it cost");
     match tuned.cost() {
         Some(cost) => page.note(&cost, tuned.found.charged),
