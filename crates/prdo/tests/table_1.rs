@@ -241,6 +241,7 @@ fn wrong_input_is_refused_before_anything_is_trained() {
     refused(&desk, &format!("{paper} --epsilon 5"), &["--noise paper", "--epsilon 5"]);
     refused(&desk, &format!("{paper} --quick"), &["--noise paper", "--quick"]);
     let quick = "reproduce table-1 --quick";
+    refused(&desk, &format!("{quick} --start fan-in"), &["--start fan-in", "--quick", "starts at 0"]);
     refused(&desk, &format!("{quick} --methods prdo,adam"), &["adam", "prdo, ed, edm, mt, dsgd"]);
     refused(&desk, &format!("{quick} --epsilon 8,0"), &["--epsilon", "above 0"]);
     refused(&desk, &format!("{quick} --epsilon 8,1e-300"), &["privacy"]);

@@ -9,8 +9,8 @@ use rand::RngExt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Law {
     /// Weights within ±√(6/(fan_in + fan_out)), biases 0 (Glorot and Bengio, 2010): values and gradients keep their
-    /// size from layer to layer of a network with tanh. Keras's default, PyTorch's `xavier_uniform_`. Noise of a private
-    /// round has the same size whatever the weights, so that smaller ones drown in it sooner.
+    /// size from layer to layer of a network with tanh. Keras's default, PyTorch's `xavier_uniform_`. The
+    /// default because private training learned faster from it in most comparisons (docs/networks.md).
     #[default]
     Glorot,
     /// Weights and biases within ±1/√fan_in: PyTorch's default.
