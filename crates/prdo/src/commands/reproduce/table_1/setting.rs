@@ -144,9 +144,10 @@ impl Group {
     }
 
     fn start_words(self) -> &'static str {
-        match self.start {
-            Law::Glorot => "",
-            Law::FanIn => ", fan-in start",
+        match (self.setting, self.start) {
+            (Setting::Quick, _) => "",
+            (Setting::Paper, Law::Glorot) => ", Glorot's start",
+            (Setting::Paper, Law::FanIn) => ", fan-in start",
         }
     }
 
@@ -362,6 +363,11 @@ mod tests {
         assert_eq!(smaller.folder(), "prdo-eps8-T9500-seed3");
         assert!(smaller.run_file(Path::new("x")).lines().any(|line| line == "start = \"fan-in\""));
         assert!(smaller.group.is_the_papers() && smaller.group.title().ends_with(", fan-in start"));
+        assert!(
+            key.group.title().ends_with(", Glorot's start") && key.group.caption().contains("Glorot's start")
+        );
+        let quick = Group { setting: Setting::Quick, ..key.group };
+        assert!(!quick.title().contains("start"), "a linear model starts at 0");
     }
 
     #[test]
