@@ -32,9 +32,36 @@ leveled!(
 );
 
 leveled!(
-    /// Writes steps·spacing/size: a sum in steps of a grid as an average. The same bits with all instructions.
-    average = average_body (steps: &[i64], spacing: f64, size: f64, out: &mut [f64])
+    /// Makes of a sum in steps of a grid an average, steps·spacing/size, in its place: the bits of a double. The same
+    /// with all instructions.
+    average = average_body (steps: &mut [i64], spacing: f64, size: f64)
 );
+
+/// The doubles whose bits these are, in the same memory.
+pub fn doubles(bits: Vec<i64>) -> Vec<f64> {
+    const { assert!(size_of::<i64>() == size_of::<f64>() && align_of::<i64>() == align_of::<f64>()) };
+    let mut bits = std::mem::ManuallyDrop::new(bits);
+    // SAFETY: the allocation of a vector that is not used again; both types have the same size and alignment, and all
+    // bits are a double.
+    unsafe { Vec::from_raw_parts(bits.as_mut_ptr().cast(), bits.len(), bits.capacity()) }
+}
+
+/// Adds to each of `sums` the value at its place.
+///
+/// # Panics
+/// When there are not as many places as sums, or one is beyond the values.
+pub fn add_from_places<T: Copy + Into<i64>>(sums: &mut [i64], values: &[T], places: &[u32]) {
+    check_equal(sums.len(), places.len());
+    let mut most = 0;
+    for place in places {
+        most = most.max(*place);
+    }
+    assert!(places.is_empty() || (most as usize) < values.len(), "place {most} of {} values", values.len());
+    for (sum, place) in sums.iter_mut().zip(places) {
+        // SAFETY: every place is below the length.
+        *sum += unsafe { *values.get_unchecked(*place as usize) }.into();
+    }
+}
 
 /// One rank-one matrix `along[i]·columns[j]`, and perhaps a second one `across.0[i]·across.1[j]` that is added.
 #[derive(Clone, Copy, Debug)]
@@ -154,10 +181,9 @@ unsafe fn add_at<S: Simd>(p: *mut i32, v: S::V) {
 
 /// The compiler makes vectors of it where there are instructions for 64-bit integers.
 #[inline(always)]
-fn average_body<S: Simd>(steps: &[i64], spacing: f64, size: f64, out: &mut [f64]) {
-    check_equal(steps.len(), out.len());
-    for (out, steps) in out.iter_mut().zip(steps) {
-        *out = *steps as f64 * spacing / size;
+fn average_body<S: Simd>(steps: &mut [i64], spacing: f64, size: f64) {
+    for steps in steps {
+        *steps = (*steps as f64 * spacing / size).to_bits() as i64;
     }
 }
 
@@ -271,10 +297,27 @@ mod tests {
         let steps: Vec<i64> = (0..100).map(step).collect();
         let exact: Vec<f64> = steps.iter().map(|s| *s as f64 * 0.0625 / 101.0).collect();
         for level in Level::available() {
-            let mut out = vec![0.0; steps.len()];
-            average(level, &steps, 0.0625, 101.0, &mut out);
-            assert_eq!(out, exact);
+            let mut steps = steps.clone();
+            average(level, &mut steps, 0.0625, 101.0);
+            assert_eq!(doubles(steps), exact);
         }
+        assert_eq!(doubles(Vec::new()), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn values_are_added_from_their_places() {
+        let mut sums = [1_i64 << 40, 2, 3];
+        add_from_places(&mut sums, &[10_i32, -20, 30], &[2, 0, 1]);
+        add_from_places(&mut sums, &[1_i64 << 50], &[0, 0, 0]);
+        let far = 1 << 50;
+        assert_eq!(sums, [(1 << 40) + 30 + far, 12 + far, -17 + far]);
+        add_from_places::<i32>(&mut [], &[], &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "place 2 of 2 values")]
+    fn a_place_beyond_the_values_is_refused() {
+        add_from_places(&mut [0], &[1_i32, 2], &[2]);
     }
 
     #[test]

@@ -32,6 +32,6 @@ mod records;
 mod simd;
 
 pub use level::Level;
-pub use memory::{Memory, keep_freed_memory};
+pub use memory::{Memory, Number, keep_freed_memory};
 pub use records::Records;
 pub use simd::LANES;

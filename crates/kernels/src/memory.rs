@@ -26,18 +26,30 @@ pub fn keep_freed_memory() {
     }
 }
 
+/// Numbers of four bytes that are zero if all their bits are.
+pub trait Number: Copy + Send + Sync + private::Sealed {}
+impl Number for f32 {}
+impl Number for i32 {}
+
+mod private {
+    /// The layout and the zeros of [`super::Memory`] rest on which numbers there are.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for i32 {}
+}
+
 /// A fixed number of values, aligned to cache lines, zero at first. Pages that are never written cost nothing.
-pub struct Memory {
-    start: NonNull<f32>,
+pub struct Memory<T: Number = f32> {
+    start: NonNull<T>,
     len: usize,
 }
 
 // SAFETY: it owns its values, as a vector does.
-unsafe impl Send for Memory {}
+unsafe impl<T: Number> Send for Memory<T> {}
 // SAFETY: shared references only read.
-unsafe impl Sync for Memory {}
+unsafe impl<T: Number> Sync for Memory<T> {}
 
-impl Memory {
+impl<T: Number> Memory<T> {
     /// `len` zeros.
     ///
     /// # Panics
@@ -57,12 +69,12 @@ impl Memory {
 
     #[allow(clippy::expect_used)] // as a vector of that length would
     fn layout(len: usize) -> Layout {
-        let bytes = len.checked_mul(size_of::<f32>()).and_then(|b| b.checked_next_multiple_of(LINE));
+        let bytes = len.checked_mul(size_of::<T>()).and_then(|b| b.checked_next_multiple_of(LINE));
         Layout::from_size_align(bytes.unwrap_or(usize::MAX), LINE).expect("a length that memory can have")
     }
 }
 
-impl Drop for Memory {
+impl<T: Number> Drop for Memory<T> {
     fn drop(&mut self) {
         if self.len > 0 {
             // SAFETY: allocated with this layout, and freed once.
@@ -71,7 +83,7 @@ impl Drop for Memory {
     }
 }
 
-impl Clone for Memory {
+impl<T: Number> Clone for Memory<T> {
     fn clone(&self) -> Self {
         let mut copy = Self::zeros(self.len);
         copy.copy_from_slice(self);
@@ -79,22 +91,22 @@ impl Clone for Memory {
     }
 }
 
-impl Deref for Memory {
-    type Target = [f32];
-    fn deref(&self) -> &[f32] {
+impl<T: Number> Deref for Memory<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
         // SAFETY: `len` initialised values begin there (or none, at a dangling pointer).
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
-impl DerefMut for Memory {
-    fn deref_mut(&mut self) -> &mut [f32] {
+impl<T: Number> DerefMut for Memory<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
-impl std::fmt::Debug for Memory {
+impl<T: Number> std::fmt::Debug for Memory<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Memory({} values)", self.len)
     }
@@ -107,7 +119,7 @@ mod tests {
     #[test]
     fn aligned_zeros_of_any_length() {
         for len in [0, 1, 16, 17, 1000] {
-            let mut memory = Memory::zeros(len);
+            let mut memory: Memory = Memory::zeros(len);
             assert_eq!(memory.len(), len);
             assert!(memory.iter().all(|v| *v == 0.0));
             assert!(len == 0 || (memory.as_ptr() as usize).is_multiple_of(LINE));

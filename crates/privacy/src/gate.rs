@@ -273,7 +273,7 @@ impl<M: Model> Gate<M, Noised> {
         let sensitivity = planted.sensitivity(sensitivity, query, &clip, round);
         add_gaussian(receipt, &mut sum, sensitivity, grid, stream);
         let divisor = planted.divisor(size, batch.len(), rate * self.shard.data().len() as f64);
-        Ok(Answer { released: average(&sum, grid, divisor), diagnostics })
+        Ok(Answer { released: average(sum, grid, divisor), diagnostics })
     }
 }
 
@@ -326,7 +326,7 @@ impl<M: Model> Gate<M, Exposed> {
             let (grid, _) = self.arithmetic(query.scale(&clip), 0.0);
             let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
             self.check_model()?;
-            return Ok(Answer { released: average(&sum, grid, size as f64), diagnostics });
+            return Ok(Answer { released: average(sum, grid, size as f64), diagnostics });
         }
         let records = if whole { Records::Run(0, self.shard.data().len()) } else { Records::List(&batch) };
         let released = self.plain_average(query, records, size);
@@ -414,12 +414,11 @@ fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateErro
 }
 
 /// Steps on the grid divided by the public batch size.
-fn average<P: Protection>(sum: &[i64], grid: Grid, size: f64) -> Released<P> {
-    let mut values = vec![0.0; sum.len()];
-    let part = |sum: &[i64], out: &mut [f64]| kernel::average(Level::best(), sum, grid.spacing(), size, out);
+fn average<P: Protection>(mut sum: Vec<i64>, grid: Grid, size: f64) -> Released<P> {
+    let part = |sum: &mut [i64]| kernel::average(Level::best(), sum, grid.spacing(), size);
     match sum.len() {
-        0..PARALLEL_WORK => part(sum, &mut values),
-        _ => values.par_chunks_mut(PART).zip(sum.par_chunks(PART)).for_each(|(out, sum)| part(sum, out)),
+        0..PARALLEL_WORK => part(&mut sum),
+        _ => sum.par_chunks_mut(PART).for_each(part),
     }
-    Released::from_gate(values)
+    Released::from_gate(kernel::doubles(sum))
 }

@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::protection::Protection;
 use crate::query::Query;
 use prdo_kernels::clip as kernel;
-use prdo_kernels::{LANES, Level};
+use prdo_kernels::{LANES, Level, Memory};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -58,10 +58,11 @@ pub(crate) fn clipped_sum<D: Sync, P: Protection>(
         }
     };
     let parts = (0..threads.min(groups.len())).into_par_iter().with_max_len(1).filter_map(part);
-    let parts: Vec<Sum<'_, P>> = parts.collect();
+    // Clearing the sum takes as long as a record: no thread waits for it.
+    let (parts, mut sum) =
+        rayon::join(|| parts.collect::<Vec<Sum<'_, P>>>(), || vec![0; engine.places().len()]);
     let mut counts = Diagnostics::default();
     parts.iter().for_each(|part| counts.add(&part.counts));
-    let mut sum = vec![0; engine.places().len()];
     let join = |(sum, places): (&mut [i64], &[u32])| parts.iter().for_each(|part| part.add_to(sum, places));
     sum.par_chunks_mut(JOINED).zip(engine.places().par_chunks(JOINED)).for_each(join);
     (sum, counts)
@@ -95,7 +96,7 @@ struct Sum<'a, P: Protection> {
     grid: Grid,
     level: Level,
     /// The last few records, in 32 bits: half the memory traffic of 64.
-    recent: Vec<i32>,
+    recent: Memory<i32>,
     records: usize,
     /// All records before those; empty as long as there are none.
     total: Vec<i64>,
@@ -109,7 +110,7 @@ impl<'a, P: Protection> Sum<'a, P> {
             clip,
             grid,
             level: Level::best(),
-            recent: vec![0; coordinates],
+            recent: Memory::zeros(coordinates),
             records: 0,
             total: Vec::new(),
             counts: Diagnostics::default(),
@@ -126,7 +127,7 @@ impl<'a, P: Protection> Sum<'a, P> {
 
     fn flush(&mut self) {
         self.total.resize(self.recent.len(), 0);
-        for (t, r) in self.total.iter_mut().zip(&mut self.recent) {
+        for (t, r) in self.total.iter_mut().zip(self.recent.iter_mut()) {
             *t += i64::from(std::mem::take(r));
         }
         self.records = 0;
@@ -134,13 +135,9 @@ impl<'a, P: Protection> Sum<'a, P> {
 
     /// Adds to each of `sums` the sum at its place.
     fn add_to(&self, sums: &mut [i64], places: &[u32]) {
-        for (sum, place) in sums.iter_mut().zip(places) {
-            *sum += i64::from(self.recent.get(*place as usize).copied().unwrap_or(0));
-        }
+        kernel::add_from_places(sums, &self.recent, places);
         if !self.total.is_empty() {
-            for (sum, place) in sums.iter_mut().zip(places) {
-                *sum += self.total.get(*place as usize).copied().unwrap_or(0);
-            }
+            kernel::add_from_places(sums, &self.total, places);
         }
     }
 

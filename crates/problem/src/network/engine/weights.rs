@@ -1,6 +1,5 @@
 //! Parameters in the forms that kernels read, made once for each point.
 
-use super::image::Image;
 use super::plan::{Op, Plan, Step, columns};
 use prdo_kernels::winograd::{Geometry, TAPS, Tile, transform_weights};
 use prdo_kernels::{LANES, Level, Memory};
@@ -84,12 +83,13 @@ fn of_step(step: &Step, by: (Level, Tile), first: bool, x: &[f64], old: Weights)
         }
         Op::Dense { width, outputs } => {
             let mut weights = reuse(old, width * outputs);
-            let columns = columns(&Image { offset: 0, ..step.input });
             let inputs = step.input.channels * step.input.height * step.input.width;
+            // A padding reads the zero after a row.
+            let columns: Vec<usize> = columns(&step.input).into_iter().map(|c| c.unwrap_or(inputs)).collect();
+            let mut line = vec![0.0; inputs + 1];
             for (row, from) in weights.chunks_exact_mut(*width).zip(weight.chunks_exact(inputs)) {
-                for (w, column) in row.iter_mut().zip(&columns) {
-                    *w = column.map_or(0.0, |c| from[c] as f32);
-                }
+                line.iter_mut().zip(from).for_each(|(l, v)| *l = *v as f32);
+                row.iter_mut().zip(&columns).for_each(|(w, c)| *w = line[*c]);
             }
             // One bias an output: the kernel counts outputs by them.
             let mut exact = Memory::zeros(*outputs);
