@@ -282,7 +282,7 @@ pub struct Table1Args {
     /// Which ε, separated by commas; default: 4,6,8 (8 with --quick).
     #[arg(long, value_name = "E,…", value_delimiter = ',', value_parser = values::budget)]
     pub epsilon: Vec<f64>,
-    /// T; with another one than the paper's 9500 the noise is calibrated for it, and the results say so.
+    /// T, 5 or more; with another one than the paper's 9500 the noise is calibrated for it, and the results say so.
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(5..=10_000_000))]
     pub rounds: Option<u32>,
     /// Seeds of batches and noise, separated by commas: a cell for each, with its mean and deviation in the table.

@@ -9,6 +9,8 @@ use block::Block;
 use figures::{bar, paint, plain_width};
 use indicatif::HumanDuration;
 use std::io::{IsTerminal, Write};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// One line on stderr. A closed pipe is nobody's error.
@@ -19,6 +21,38 @@ pub fn tell(line: &str) {
 /// One line on stdout. A closed pipe is nobody's error.
 pub fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Says what is being done if it takes long, and nothing if it does not: for work of unknown length.
+pub struct Patience {
+    done: Option<mpsc::Sender<()>>,
+    teller: Option<JoinHandle<()>>,
+}
+
+/// How long nobody wonders.
+const LONG: Duration = Duration::from_secs(2);
+
+impl Patience {
+    /// Until it is dropped.
+    pub fn new(what: &'static str) -> Self {
+        let (done, waits) = mpsc::channel();
+        let teller = std::thread::spawn(move || {
+            if waits.recv_timeout(LONG) == Err(mpsc::RecvTimeoutError::Timeout) {
+                tell(what);
+            }
+        });
+        Self { done: Some(done), teller: Some(teller) }
+    }
+}
+
+impl Drop for Patience {
+    /// Nothing is said once the work is done.
+    fn drop(&mut self) {
+        drop(self.done.take());
+        if let Some(teller) = self.teller.take() {
+            let _ = teller.join();
+        }
+    }
 }
 
 /// A bar with rate, time left and the current figures.

@@ -103,7 +103,8 @@ pub fn worries(rows: &[Row], common: Option<f64>) -> Option<String> {
     (accuracy <= common).then(|| {
         format!(
             "the model is right no more often than whoever always says the most common class ({:.1} %), though it may rank \
-             records better than chance (the AUC says how well). A shorter or a longer step, more rounds, more columns to learn from or a larger ε may help",
+             records better than chance (where there is an AUC, it says how well). A shorter or a longer step, more rounds, more \
+             to learn from or a larger ε may help",
             100.0 * common
         )
     })

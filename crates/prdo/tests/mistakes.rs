@@ -235,3 +235,32 @@ fn members_read_files_without_a_header_and_hear_of_what_was_not_kept_and_of_slip
         desk.prdo("node check b.agreement --key east.key --data shares/node-0.npz --offline").done().stderr;
     assert!(said.contains("warning: features were not kept"), "{said}");
 }
+
+#[test]
+fn a_path_that_is_not_read_or_leads_nowhere_is_refused_with_what_to_do() {
+    let desk = desk("");
+    let digits = "run run.toml --out no --set data.source=\"digits\"";
+    refused(&desk, digits, &["data.path names a file", "data.source is \"digits\"", "leave data.path out"]);
+    let gone = "run run.toml --out no --set data.path=";
+    refused(&desk, &format!("{gone}\"gone.csv\""), &["gone.csv", "relative to the folder of the run file"]);
+    let images = format!("{gone}\"images/cifar-10-batches-bin\"");
+    refused(&desk, &images, &["prdo data get cifar10 --out", "images`"]);
+}
+
+#[test]
+fn images_without_test_images_and_settings_without_effect_are_pointed_out() {
+    let desk = Desk::new();
+    for (name, bytes) in files().iter().filter(|(name, _)| !name.contains("test")) {
+        desk.write(name, bytes);
+    }
+    let run = "rounds = 1\n[graph]\nnodes = 3\n[data]\nsource = \"file\"\npath = \"cifar-10-batches-bin\"\n\
+        [model]\nkind = \"network\"\nlayers = [\"dense 10\"]\nstart_deviation = 0.2\n\
+        [method]\nname = \"ed\"\nstep_size = 0.1\n[batch]\nsize = 4\n";
+    desk.write("run.toml", run);
+    let said = desk.prdo("run run.toml --out out").done().stderr;
+    assert!(said.contains("cifar-10-batches-bin has no test images"), "{said}");
+    assert!(said.contains("model.start_deviation has no effect"), "{said}");
+    let said =
+        desk.prdo("run run.toml --out told --set data.test=20 --set model.start=\"normal\"").done().stderr;
+    assert!(!said.contains("test images") && !said.contains("no effect"), "{said}");
+}

@@ -73,8 +73,15 @@ fn a_trained_model_is_a_public_start_by_name_and_shape() {
     let desk = Desk::new();
     desk.write("digits.toml", DIGITS);
     desk.prdo("run digits.toml --out first --set rounds=3").done();
-    desk.prdo("run digits.toml --out second --set rounds=3 --set model.file=\"first/model.safetensors\"")
+    let second = desk
+        .prdo("run digits.toml --out second --set rounds=3 --set model.file=\"first/model.safetensors\"")
         .done();
+    // What ε rests on is said, and that this file may be no public one.
+    let note = "starts from model.safetensors, which model.file declares to be public";
+    for said in [&second.stderr, &desk.read("second/summary.json"), &desk.read("second/report.html")] {
+        assert!(said.contains(note) && said.contains("a model that prdo trained"), "{said}");
+    }
+    assert!(!desk.read("first/summary.json").contains("declares to be public"));
     desk.write("other.toml", DIGITS.replace("\"dense 16\"", "\"dense 17\""));
     let refused = desk.prdo("run other.toml --out third --set model.file=\"first/model.safetensors\"");
     assert_eq!(refused.code, Some(2));

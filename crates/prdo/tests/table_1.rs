@@ -236,6 +236,9 @@ fn wrong_input_is_refused_before_anything_is_trained() {
     let looked = ["data_batch_1.bin", "data/cifar-10-batches-bin", "prdo data get cifar10"];
     refused(&desk, "reproduce table-1 --out t", &looked);
     refused(&desk, "reproduce table-1 --out t --data images", &["images/cifar-10-batches-bin", "--data DIR"]);
+    // Images that are whole but too few: the table would not be the paper's.
+    desk.write("cut/cifar-10-batches-bin/data_batch_1.bin", vec![1; 3073 * 20]);
+    refused(&desk, "reproduce table-1 --out t --data cut", &["data_batch_1.bin", "61460 bytes", "30730000"]);
     let paper = "reproduce table-1 --noise paper";
     refused(&desk, &format!("{paper} --rounds 500"), &["--noise paper", "--rounds 500", "9500"]);
     refused(&desk, &format!("{paper} --epsilon 5"), &["--noise paper", "--epsilon 5"]);

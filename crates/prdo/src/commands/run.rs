@@ -4,7 +4,7 @@ use super::dashboard::{self, Window};
 use super::watch::{Stop, Watch, Watcher, checkpoint_interval};
 use super::{Failure, use_threads, work};
 use crate::cli::RunArgs;
-use crate::progress::{Progress, say, tell};
+use crate::progress::{Patience, Progress, say, tell};
 use prdo::budget::words::short;
 use prdo::config::{Built, ConfigError, Document, NetworkFacts, build_showing, resolved};
 use prdo::output::{Folder, parse_rows};
@@ -150,7 +150,11 @@ pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Vec
             (CheckpointError::OtherRun, Ok(differences)) => format!(": {}", some(&differences)),
             _ => String::new(),
         };
-        Failure::Input(format!("{}: {error}{why}", state.display()))
+        Failure::Input(format!(
+            "{}: {error}{why}\n  = help: put that back to go on with it, train into another folder, or remove {} to begin again",
+            state.display(),
+            path.display()
+        ))
     })?;
     let round = built.prepared.training.round();
     let text = std::fs::read_to_string(path.join("metrics.csv")).unwrap_or_default();
@@ -222,8 +226,11 @@ fn train_to_end(
 
 /// Builds the run, with a bar while features are extracted.
 pub fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
+    let slow = Mutex::new(Some(Patience::new("reading the records and calibrating the noise …")));
     let bar: Mutex<Option<Progress>> = Mutex::new(None);
     build_showing(document, &|done, total| {
+        // The bar says it from here on.
+        slow.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         bar.get_or_insert_with(|| Progress::new(total as u64, "images"))
             .at(done as u64, || "features".into());
@@ -289,7 +296,9 @@ fn finish(
     rows: &[Row],
     elapsed: Duration,
 ) -> Result<Json, Failure> {
+    let slow = Patience::new("measuring every node's own model …");
     let results = Results::of(document, built, rows, elapsed)?;
+    drop(slow);
     if let Some(worry) = worries(rows, built.common_class) {
         tell(&format!("warning: {worry}"));
     }

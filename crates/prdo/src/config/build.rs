@@ -11,6 +11,7 @@ use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
 use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
 use super::resolved::{Known, Settled, settings};
+use crate::output::is_trained_by_prdo;
 use crate::run::{Guarantee, Prepared, Privacy, Run};
 use prdo_accounting::{Event, History};
 use prdo_algorithm::{Method, Settings};
@@ -288,6 +289,7 @@ fn finish<F: Feature>(
     let Recipe { method, settings, rounds, batch, clip, privacy, accounting, earlier, mut warnings, .. } =
         recipe;
     warnings.extend(thoughts);
+    warnings.extend(about_start(document, privacy.is_some()));
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
         .rounds(rounds)
         .seed(document.integer("seed").unwrap_or(1))
@@ -342,6 +344,29 @@ fn finish<F: Feature>(
         network: None,
         features: None,
     })
+}
+
+/// What to say about a starting point that the privacy statement rests on, or that is not what was typed.
+fn about_start(document: &Document, private: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let law = document.text("model.start").unwrap_or_default();
+    if document.has("model.start_deviation") && law != "normal" && !document.is_swept("model.start") {
+        notes.push("model.start_deviation has no effect: model.start is not \"normal\"".to_string());
+    }
+    if let Some(path) = document.file("model.file").filter(|_| private) {
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let ours = std::fs::read(&path).is_ok_and(|bytes| is_trained_by_prdo(&bytes));
+        let ours = match ours {
+            true => {
+                " (it is a model that prdo trained: if on any of these records, that run's ε adds to this one's, see privacy.earlier)"
+            }
+            false => "",
+        };
+        notes.push(format!(
+            "the model starts from {name}, which model.file declares to be public: ε holds for what is released from there on{ours}"
+        ));
+    }
+    notes
 }
 
 /// What to say where a budget would allow less noise than there is.

@@ -186,6 +186,11 @@ impl Source {
     /// A file that cannot be read, at its place in the run file.
     pub fn read(document: &Document) -> Result<Self, ConfigError> {
         let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
+        if !["file", "memory"].contains(&source.as_str()) && document.has("data.path") {
+            let message = format!("data.path names a file, but data.source is {source:?}, which has none");
+            let help = "leave data.path out, or use data.source = \"file\"";
+            return Err(document.error("data.path", message).help(help));
+        }
         Ok(match source.as_str() {
             "file" => Source::Data(read_file(document)?),
             "digits" => Source::Data(Loaded::Numbers(data::digits())),
@@ -313,6 +318,7 @@ fn from_loaded<F: Feature>(
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
         held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
     }
+    warnings.extend(no_test_images(document));
     let dealt = partition(document, &dataset, nodes, &holders);
     let Dealt { partition, how, names: node_names } = match &organisations {
         Some(organisations) => dealt.map_err(|e| organisations.explain(e))?,
@@ -330,6 +336,18 @@ fn from_loaded<F: Feature>(
     let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
     let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
     Ok(Holdings { nodes: tables, held_out, validation, node_names, facts, warnings, title })
+}
+
+/// What to say about a folder of images that lacks those to test with.
+fn no_test_images(document: &Document) -> Option<String> {
+    let path = document.file("data.path").filter(|path| path.is_dir())?;
+    let told = brings_test(document).is_some() || document.has("data.test") || document.has("data.test_path");
+    (!told).then(|| {
+        format!(
+            "{} has no test images: some of the others are held out instead (data.test says how many)",
+            path.file_name().unwrap_or_default().to_string_lossy()
+        )
+    })
 }
 
 fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Option<usize>) -> Facts {

@@ -16,4 +16,4 @@ pub use metrics::{
     MetricsFile, format_moments, format_row, header, moments_header, parse_rows, salvage_rows,
 };
 pub use model::{read_models, read_node_model, write_model, write_models};
-pub use network::{NetworkFile, NetworkFileError, read_network, write_network};
+pub use network::{NetworkFile, NetworkFileError, is_trained_by_prdo, read_network, write_network};

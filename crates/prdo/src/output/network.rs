@@ -159,6 +159,11 @@ pub struct NetworkFile<'a> {
     file: SafeTensors<'a>,
 }
 
+/// Whether a file is a network's model that prdo wrote.
+pub fn is_trained_by_prdo(bytes: &[u8]) -> bool {
+    matches!(NetworkFile::read(bytes), Ok(Some(_)))
+}
+
 impl<'a> NetworkFile<'a> {
     /// The network in a file that prdo wrote; `None` when the file holds another kind of model.
     ///

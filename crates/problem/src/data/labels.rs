@@ -37,8 +37,11 @@ pub fn class_labels<F: Feature>(
     let limit = classes.unwrap_or(table.len().max(2));
     for (record, &value) in table.labels().iter().enumerate() {
         if !(value >= 0.0 && value < limit as f64 && value.fract() == 0.0) {
-            let why = if classes.is_some() { "" } else { " (or give the number of classes)" };
-            let allowed = format!("whole numbers 0 to {}{why}", limit.saturating_sub(1));
+            let why = match classes {
+                Some(classes) => format!("there are {classes} classes"),
+                None => "or give the number of classes".to_string(),
+            };
+            let allowed = format!("whole numbers 0 to {} ({why})", limit.saturating_sub(1));
             return Err(DataError::Label { record, value, allowed });
         }
     }
@@ -105,7 +108,7 @@ mod tests {
         assert_eq!(count(&[0.0, 2.0, 1.0], Some(7)), Ok(7));
         assert_eq!(
             count(&[0.0, 2.0], Some(2)),
-            Err("record 1: label 2; allowed: whole numbers 0 to 1".to_owned())
+            Err("record 1: label 2; allowed: whole numbers 0 to 1 (there are 2 classes)".to_owned())
         );
         assert!(count(&[0.0, 1.5, 1.0], None).unwrap_err().starts_with("record 1: label 1.5"));
         assert!(count(&[-1.0, 1.0], None).unwrap_err().starts_with("record 0: label -1"));

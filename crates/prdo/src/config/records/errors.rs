@@ -3,6 +3,7 @@
 use crate::config::document::Document;
 use crate::config::place::ConfigError;
 use prdo_problem::data::DataError;
+use std::path::Path;
 
 /// A data error at the key it is about.
 pub(super) fn data_error(document: &Document, error: &DataError) -> ConfigError {
@@ -58,12 +59,34 @@ pub(super) fn data_error_of(document: &Document, error: &DataError, file_key: &'
         DataError::Cell { column, allowed, .. } if allowed.starts_with("finite numbers") => {
             document.error(field, message).help(instead_of_numbers(document, column, allowed))
         }
+        DataError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            let path = document.file(field).unwrap_or_default();
+            document.error(field, message).help(where_it_may_be(&path))
+        }
         DataError::MissingColumn { wanted, .. } if field == "data.features" => {
             let names = document.texts(field).unwrap_or_default();
             let item = names.iter().position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
             document.item_error(field, item, message)
         }
         _ => document.error(field, message),
+    }
+}
+
+/// Folders of data sets that can be fetched, and their names there.
+const FETCHED: [(&str, &str); 3] =
+    [("cifar-10-batches-bin", "cifar10"), ("fashion-mnist", "fashion-mnist"), ("mnist", "mnist")];
+
+/// What to do about a path where nothing is.
+fn where_it_may_be(path: &Path) -> String {
+    let known = path.file_name().and_then(|name| FETCHED.iter().find(|(folder, _)| name == *folder));
+    match (known, path.parent()) {
+        (Some((_, name)), Some(folder)) => {
+            format!(
+                "`prdo data get {name} --out {}` fetches it; paths are relative to the run file",
+                folder.display()
+            )
+        }
+        _ => "paths are relative to the folder of the run file".to_string(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::setting::{Key, thousands};
 use crate::commands::Failure;
 use crate::commands::run::{finished, restore, train_in};
 use crate::commands::watch::{Stop, Watch};
-use crate::progress::tell;
+use crate::progress::{Patience, tell};
 use prdo::config::{Built, Document, build, resolved};
 use prdo::output::{Folder, FolderError, parse_rows};
 use prdo::simulator::Row;
@@ -29,24 +29,27 @@ pub struct Worker<'a> {
     data: PathBuf,
     stop: Stop,
     warned: Vec<String>,
+    /// The first cell, built when its budget was tried: reading the images and finding its noise takes a while.
+    first: Option<(Key, Built)>,
 }
 
 impl<'a> Worker<'a> {
     /// Finds the data and tries every budget without training, so that nothing starts when one of them is wrong.
     pub fn new(plan: &'a Plan, cells: &[Key]) -> Result<Self, Failure> {
         let data = plan.data()?;
-        let mut tried: Vec<f64> = Vec::new();
+        let (mut tried, mut first): (Vec<f64>, _) = (Vec::new(), None);
         for key in cells {
             if !tried.contains(&key.epsilon) {
                 tried.push(key.epsilon);
-                let built = build(&document(key, &data)?)?;
+                let built = built(key, &data)?;
                 if tried.len() == 1 {
                     tell(&built.data);
+                    first = Some((*key, built));
                 }
             }
         }
         tell("seeded simulation: not private against anyone who knows the seed");
-        Ok(Self { plan, data, stop: Stop::listen()?, warned: Vec::new() })
+        Ok(Self { plan, data, stop: Stop::listen()?, warned: Vec::new(), first })
     }
 
     /// Fills one cell, the `number`th of `count`, or goes on with it.
@@ -62,7 +65,10 @@ impl<'a> Worker<'a> {
             return Ok(Fate::Finished);
         }
         let document = document(key, &self.data)?;
-        let mut built = build(&document)?;
+        let mut built = match self.first.take_if(|(first, _)| first == key) {
+            Some((_, built)) => built,
+            None => built(key, &self.data)?,
+        };
         let deal = deal(key, &built);
         if let Some(cell) = left_finished(&folder, key, &document, &built)? {
             record(out, &deal, cell)?;
@@ -114,6 +120,12 @@ impl<'a> Worker<'a> {
         let rounds = thousands(key.group.rounds);
         tell(&format!("cell {number} of {count}: {}{noise}; {rounds} rounds{from}", key.title()));
     }
+}
+
+/// A cell, ready to run.
+fn built(key: &Key, data: &Path) -> Result<Built, Failure> {
+    let _slow = Patience::new("reading the images and calibrating the noise …");
+    Ok(build(&document(key, data)?)?)
 }
 
 /// A cell's run file, read.

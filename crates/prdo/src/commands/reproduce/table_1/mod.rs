@@ -28,7 +28,10 @@ pub fn run(args: &Table1Args) -> Result<(), Failure> {
     if args.table_only {
         if !plan.out.join(FILE).is_file() {
             let shown = plan.out.join(FILE);
-            return Err(Failure::Input(format!("--table-only: there is no {}", shown.display())));
+            return Err(Failure::Input(format!(
+                "--table-only: there is no {}\n  = help: without --table-only cells are run; --out names the folder of a table",
+                shown.display()
+            )));
         }
         page::write(&plan, &results)?;
         show(&plan, &results, args.json);

@@ -15,7 +15,8 @@ use prdo::report::{Page, Spread, method_style, table};
 pub fn write(plan: &Plan, results: &Results) -> Result<(), Failure> {
     let folder = Folder::wait(&plan.out, FILE)?;
     let tables = Table::all(results, plan);
-    folder.write("table.md", markdown(&tables, &plan.command()).as_bytes())?;
+    let left = plan.cells().iter().any(|key| !results.is_finished(key)).then(|| plan.command());
+    folder.write("table.md", markdown(&tables, left.as_deref()).as_bytes())?;
     folder.write("table.csv", csv(results).as_bytes())?;
     folder.write("table.tex", latex_tables(&tables).as_bytes())?;
     for table in tables.iter().filter(|table| has_curves(table)) {

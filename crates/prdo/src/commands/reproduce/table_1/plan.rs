@@ -12,8 +12,16 @@ use std::time::Duration;
 
 /// T of `--quick`.
 const QUICK_ROUNDS: u32 = 60;
-/// A file that every copy of CIFAR-10's binary version has.
-const FIRST_BATCH: &str = "data_batch_1.bin";
+/// The files of CIFAR-10's binary version, and the bytes of each: 10,000 images.
+const FILES: [&str; 6] = [
+    "data_batch_1.bin",
+    "data_batch_2.bin",
+    "data_batch_3.bin",
+    "data_batch_4.bin",
+    "data_batch_5.bin",
+    "test_batch.bin",
+];
+const BYTES: u64 = 10_000 * (1 + 3 * 32 * 32);
 
 /// What was asked for.
 pub struct Plan {
@@ -100,16 +108,18 @@ impl Plan {
             return Ok(PathBuf::new());
         }
         let places = [self.data.join("cifar-10-batches-bin"), self.data.clone()];
-        let found = places.iter().find(|place| place.join(FIRST_BATCH).is_file());
+        let found = places.iter().find(|place| place.join(FILES[0]).is_file());
         let found = found.ok_or_else(|| {
             Failure::Input(format!(
-                "CIFAR-10 is not there: looked for {FIRST_BATCH} in {} and in {}\n  = help: `prdo data get cifar10` \
+                "CIFAR-10 is not there: looked for {} in {} and in {}\n  = help: `prdo data get cifar10` \
                  fetches it into data/; --data DIR names the folder that holds cifar-10-batches-bin; --quick needs no \
                  data",
+                FILES[0],
                 places[0].display(),
                 places[1].display()
             ))
         })?;
+        check_whole(found)?;
         std::path::absolute(found).map_err(|e| Failure::Input(format!("--data {}: {e}", self.data.display())))
     }
 
@@ -135,6 +145,20 @@ impl Plan {
         add(self.out != default_out(self.group.setting), "out", quoted(&self.out));
         text
     }
+}
+
+/// Refuses a part of CIFAR-10: its results would stand in the paper's table.
+fn check_whole(folder: &Path) -> Result<(), Failure> {
+    for file in FILES.map(|name| folder.join(name)) {
+        let found = std::fs::metadata(&file).map_or(0, |facts| facts.len());
+        if found != BYTES {
+            return Err(Failure::Input(format!(
+                "{} has {found} bytes; CIFAR-10's has {BYTES}, 10000 images\n  = help: `prdo data get cifar10` fetches it whole",
+                file.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn law(start: TableStart) -> Law {

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use super::results::{Cell, Results};
-use super::setting::{BUDGETS, Group, Setting, noise_name, paper_accuracy, paper_name, thousands};
+use super::setting::{BUDGETS, Group, noise_name, paper_accuracy, paper_name, thousands};
 use prdo::algorithm::Method;
 use prdo::report::Spread;
 
@@ -89,7 +89,8 @@ impl<'a> Table<'a> {
 
     /// Column titles and rows for people.
     pub fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let beside = self.group.setting == Setting::Paper;
+        // With other rounds or other data there is nothing to hold against.
+        let beside = self.group.is_the_papers();
         let mut head = vec!["method".to_string()];
         for epsilon in &self.epsilons {
             head.push(format!("ε = {epsilon}"));
@@ -161,7 +162,7 @@ impl<'a> Table<'a> {
 
     /// As a LaTeX table: measured, and the paper's in brackets.
     fn to_latex(&self) -> String {
-        let beside = if self.group.setting == Setting::Paper { " In brackets: the paper's." } else { "" };
+        let beside = if self.group.is_the_papers() { " In brackets: the paper's." } else { "" };
         let columns = "c".repeat(self.epsilons.len());
         let head: String = self.epsilons.iter().map(|e| format!(" & $\\varepsilon={e}$")).collect();
         let mut text = format!(
@@ -172,8 +173,7 @@ impl<'a> Table<'a> {
         for method in &self.methods {
             text += &paper_name(*method);
             for epsilon in &self.epsilons {
-                let paper =
-                    paper_accuracy(*method, *epsilon).filter(|_| self.group.setting == Setting::Paper);
+                let paper = paper_accuracy(*method, *epsilon).filter(|_| self.group.is_the_papers());
                 let paper = paper.map_or(String::new(), |a| format!(" ({a:.3})"));
                 text += &format!(" & {}{paper}", latex(&self.place(*method, *epsilon)));
             }
@@ -195,10 +195,11 @@ fn latex(text: &str) -> String {
     pairs.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to))
 }
 
-/// `table.md`.
-pub fn markdown(tables: &[Table<'_>], command: &str) -> String {
+/// `table.md`; `left` is the command that goes on, if anything is left to do.
+pub fn markdown(tables: &[Table<'_>], left: Option<&str>) -> String {
     let parts: Vec<String> = tables.iter().map(Table::to_markdown).collect();
-    format!("# Table 1\n\n{}\nTo go on: `{command}`\n", parts.join("\n"))
+    let left = left.map_or(String::new(), |command| format!("\nTo go on: `{command}`\n"));
+    format!("# Table 1\n\n{}{left}", parts.join("\n"))
 }
 
 /// `table.tex`.
@@ -287,9 +288,10 @@ mod tests {
             "{latex}"
         );
         assert!(
-            markdown(&tables, &plan.command())
+            markdown(&tables, Some(&plan.command()))
                 .contains("`prdo reproduce table-1 --methods prdo --epsilon 8`")
         );
+        assert!(!markdown(&tables, None).contains("go on"));
     }
 
     #[test]
@@ -302,6 +304,8 @@ mod tests {
         }
         assert!(Table::all(&results, &plan)[0].verdict().is_empty());
         results.cells.truncate(2);
+        let (head, _) = Table::all(&results, &plan)[0].rows();
+        assert_eq!(head, ["method", "ε = 8"], "the paper has nothing for T = 1000");
         let verdict = Table::all(&results, &plan)[0].verdict();
         assert_eq!(
             verdict,
