@@ -4,7 +4,7 @@ use super::compare::table_lines;
 use super::{Failure, target};
 use crate::cli::PredictArgs;
 use crate::progress::{say, tell};
-use prdo::data::{Format, csv};
+use prdo::data::{self, Format, csv};
 use prdo::output::write_atomically;
 use prdo::predict::{ClassScores, PredictError, Predictions, Predictor, Scores, Threshold};
 use serde_json::{Value as Json, json};
@@ -31,6 +31,9 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut predictor = Predictor::open(&args.folder, args.node.as_deref())?;
     if let Some(typed) = &args.threshold {
         predictor = predictor.with_threshold(typed)?;
+    }
+    if data::test_part(&args.data).is_some() {
+        tell(&format!("of {} the test images are read", args.data.display()));
     }
     let predictions = predictor.predict(&args.data, args.label.as_deref())?;
     let key = args.key.as_ref().map(|name| key(&args.data, name)).transpose()?;

@@ -89,7 +89,7 @@ impl Kind {
             Kind::Integer(least, most) => format!("a whole number from {least} to {most}"),
             Kind::Float(allowed, _) => format!("a number {allowed}"),
             Kind::Flag => "true or false".into(),
-            Kind::Texts => "a list of texts, such as [\"a\", \"b\"]".into(),
+            Kind::Texts => "a list of texts, one or more, such as [\"a\", \"b\"]".into(),
             Kind::Floats(allowed, _) => format!("a list of numbers {allowed}, such as [0.5, 0.25]"),
         }
     }

@@ -211,6 +211,8 @@ fn text_that_is_no_layer_says_what_is_wrong() {
     for (text, part) in [
         ("", "there is no layer \"\"; there are conv, max-pool, average-pool"),
         ("convolution 8", "there is no layer \"convolution\""),
+        ("flatten", "leave it out"),
+        ("softmax", "end with dense"),
         ("conv", "\"conv\" needs a number; it is written \"conv CHANNELS [3x3] [stride 1] [padding 1]\""),
         ("conv many", "has \"many\" where a whole number is needed"),
         ("conv -3", "has \"-3\" where a whole number is needed"),

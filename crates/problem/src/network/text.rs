@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerError {
     /// The first word is no layer's name.
-    #[error("there is no layer {word:?}; there are {}", Layer::WORDS.join(", "))]
+    #[error("there is no layer {word:?}; there are {}{}", Layer::WORDS.join(", "), instead(word))]
     Unknown {
         /// The word.
         word: String,
@@ -29,6 +29,17 @@ pub enum LayerError {
         /// How the layer is written.
         usage: &'static str,
     },
+}
+
+/// What to do where another library has a layer for it.
+fn instead(word: &str) -> &'static str {
+    match word.to_ascii_lowercase().as_str() {
+        "flatten" => " (dense takes an image as one vector: leave it out)",
+        "softmax" | "log-softmax" | "logsoftmax" => {
+            " (the loss is that of a softmax: end with dense CLASSES)"
+        }
+        _ => "",
+    }
 }
 
 impl Layer {

@@ -100,7 +100,9 @@ pub enum GetError {
     },
     /// The server cannot be reached, or the connection was cut.
     #[cfg(feature = "download")]
-    #[error("{url}: {problem}; {have} bytes are kept: the same command goes on from there (or try --from)")]
+    #[error(
+        "{url}: {problem}; {have} bytes are kept: the same command goes on from there (--from takes a file, a folder or another URL)"
+    )]
     Cut {
         /// The URL.
         url: String,

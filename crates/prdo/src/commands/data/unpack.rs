@@ -50,9 +50,11 @@ impl<'a> Basket<'a> {
         let packed = file.fill_buf().map_err(disk("cannot read", path))?.starts_with(&[0x1f, 0x8b]);
         let plain: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
         let mut tar = tar::Archive::new(plain.take(MOST_ARCHIVE));
-        for entry in tar.entries().map_err(|e| archive(e.to_string()))? {
-            let mut entry = entry.map_err(|e| archive(e.to_string()))?;
-            let path = entry.path().map_err(|e| archive(e.to_string()))?.into_owned();
+        // What a file that is no archive begins with may be anything, and terminals take some of it as commands.
+        let damaged = |e: std::io::Error| archive(e.to_string().escape_debug().to_string());
+        for entry in tar.entries().map_err(damaged)? {
+            let mut entry = entry.map_err(damaged)?;
+            let path = entry.path().map_err(damaged)?.into_owned();
             // No path of an archive is ever written to; one that points outside says what the archive is.
             if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
                 return Err(archive(format!("it holds the path {:?}, which leads outside", path.display())));

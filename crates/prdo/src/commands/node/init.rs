@@ -82,7 +82,12 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(Facts, bool), Confi
         let given = public_facts(document, &kind).map_err(|e| {
             let help = "if the data is not here: --feature-names A,B,… --class-names C,D,… (or --features N --classes K; \
                         images: --image CxHxW) say what is needed";
-            if e.help.is_none() { e.help(help) } else { e }
+            let absent = document.file("data.path").is_some_and(|path| !path.exists());
+            match e.help.clone() {
+                Some(first) if absent => e.help(format!("{first}; {help}")),
+                Some(_) => e,
+                None => e.help(help),
+            }
         })?;
         if let Some(path) = document.text("data.path") {
             tell(&format!("from {path} only the shape and the names of the records are taken, no record"));
