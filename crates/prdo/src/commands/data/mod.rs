@@ -1,6 +1,6 @@
 //! `prdo data`: data sets fetched, looked at and dealt out.
 
-mod catalogue;
+pub(super) mod catalogue;
 mod checksum;
 pub mod columns;
 #[cfg(feature = "download")]

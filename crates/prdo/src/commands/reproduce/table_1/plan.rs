@@ -2,8 +2,10 @@
 
 use super::super::typed::{distinct, list, quoted};
 use super::setting::{BUDGETS, Group, Key, PAPER_ROUNDS, Setting, paper_multiplier};
+use crate::cli::data::Name;
 use crate::cli::{Table1Args, TableNoise, TableStart};
 use crate::commands::Failure;
+use crate::commands::data::catalogue;
 use crate::commands::watch::checkpoint_interval;
 use prdo::algorithm::Method;
 use prdo::network::Law;
@@ -12,15 +14,8 @@ use std::time::Duration;
 
 /// T of `--quick`.
 const QUICK_ROUNDS: u32 = 60;
-/// The files of CIFAR-10's binary version, and the bytes of each: 10,000 images.
-const FILES: [&str; 6] = [
-    "data_batch_1.bin",
-    "data_batch_2.bin",
-    "data_batch_3.bin",
-    "data_batch_4.bin",
-    "data_batch_5.bin",
-    "test_batch.bin",
-];
+/// A file that every copy of CIFAR-10's binary version has, and the bytes of each of them: 10,000 images.
+const FIRST_BATCH: &str = "data_batch_1.bin";
 const BYTES: u64 = 10_000 * (1 + 3 * 32 * 32);
 
 /// What was asked for.
@@ -108,13 +103,12 @@ impl Plan {
             return Ok(PathBuf::new());
         }
         let places = [self.data.join("cifar-10-batches-bin"), self.data.clone()];
-        let found = places.iter().find(|place| place.join(FILES[0]).is_file());
+        let found = places.iter().find(|place| place.join(FIRST_BATCH).is_file());
         let found = found.ok_or_else(|| {
             Failure::Input(format!(
-                "CIFAR-10 is not there: looked for {} in {} and in {}\n  = help: `prdo data get cifar10` \
+                "CIFAR-10 is not there: looked for {FIRST_BATCH} in {} and in {}\n  = help: `prdo data get cifar10` \
                  fetches it into data/; --data DIR names the folder that holds cifar-10-batches-bin; --quick needs no \
                  data",
-                FILES[0],
                 places[0].display(),
                 places[1].display()
             ))
@@ -149,7 +143,8 @@ impl Plan {
 
 /// Refuses a part of CIFAR-10: its results would stand in the paper's table.
 fn check_whole(folder: &Path) -> Result<(), Failure> {
-    for file in FILES.map(|name| folder.join(name)) {
+    for (name, _) in catalogue::set(Name::Cifar10).files {
+        let file = folder.join(name);
         let found = std::fs::metadata(&file).map_or(0, |facts| facts.len());
         if found != BYTES {
             return Err(Failure::Input(format!(
