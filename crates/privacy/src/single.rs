@@ -58,7 +58,7 @@ pub(crate) fn clipped_sum<D: Sync, P: Protection>(
         }
     };
     let parts = (0..threads.min(groups.len())).into_par_iter().with_max_len(1).filter_map(part);
-    // Clearing the sum takes as long as a record: no thread waits for it.
+    // The sum is cleared by whoever has time for it: no thread waits.
     let (parts, mut sum) =
         rayon::join(|| parts.collect::<Vec<Sum<'_, P>>>(), || vec![0; engine.places().len()]);
     let mut counts = Diagnostics::default();

@@ -65,7 +65,7 @@ impl<'a> Worker<'a> {
             return Ok(Fate::Finished);
         }
         let document = document(key, &self.data)?;
-        let mut built = match self.first.take_if(|(first, _)| first == key) {
+        let mut built = match self.first.take().filter(|(first, _)| first == key) {
             Some((_, built)) => built,
             None => built(key, &self.data)?,
         };
