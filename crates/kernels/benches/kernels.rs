@@ -66,8 +66,8 @@ fn plane(layer: &Layer, channels: usize) -> Memory {
     memory
 }
 
-/// Both ways of doing a convolution, and what is added to its name.
-const TILES: [(Tile, &str); 2] = [(Tile::F2, ""), (Tile::F4, " by 4x4")];
+/// The ways of doing a convolution, and what is added to its name.
+const TILES: [(Tile, &str); 3] = [(Tile::F2, ""), (Tile::F2x4, " by 2x4"), (Tile::F4, " by 4x4")];
 
 /// Times `work` for every instruction set.
 fn each_level(

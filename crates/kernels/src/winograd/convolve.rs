@@ -45,14 +45,30 @@ fn convolve_body<S: Simd>(
     // SAFETY: all offsets lie within what was checked above; called with S's instructions.
     unsafe {
         match tile {
-            Tile::F2 => all_tiles::<S, F2, 2, 4>(tile, g, records, planes, weights, &finish, scratch),
-            Tile::F4 => all_tiles::<S, F4, 4, 6>(tile, g, records, planes, weights, &finish, scratch),
+            Tile::F2 => {
+                all_tiles::<S, F2, F2, 2, 4, 2, 4>(tile, g, records, planes, weights, &finish, scratch)
+            }
+            Tile::F2x4 => {
+                all_tiles::<S, F2, F4, 2, 4, 4, 6>(tile, g, records, planes, weights, &finish, scratch)
+            }
+            Tile::F4 => {
+                all_tiles::<S, F4, F4, 4, 6, 4, 6>(tile, g, records, planes, weights, &finish, scratch)
+            }
         }
     }
 }
 
+/// `V` is done down a tile, `H` across it: M and N outputs from P and Q places.
 #[inline(always)]
-unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn all_tiles<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
     tile: Tile,
     g: &Geometry,
     records: Records,
@@ -63,8 +79,8 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
 ) {
     let all = g.tiles(tile) * records.count;
     let plan = Plan::new(g, tile.at_once().min(all));
-    let (v, rest) = scratch.split_at_mut(P * plan.v_plane);
-    let (m, sums) = rest.split_at_mut(P * plan.m_plane);
+    let (v, rest) = scratch.split_at_mut(Q * plan.v_plane);
+    let (m, sums) = rest.split_at_mut(Q * plan.m_plane);
     let (v, m, sums) = (v.as_mut_ptr(), m.as_mut_ptr(), sums.as_mut_ptr());
     let (mut first, mut read) = (0, Cursor::START);
     while first < all {
@@ -74,13 +90,13 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
             let from = (memory.cast_const().add(input), records.stride);
             for row in 0..P {
                 let places = (weights.as_ptr(), row);
-                row_of_places::<S, T, M, P>(&plan, from, read, places, (v, m, sums), count);
+                row_of_places::<S, V, H, M, P, N, Q>(&plan, from, read, places, (v, m, sums), count);
             }
             for t in 0..count {
                 let base = memory.add(read.record * records.stride);
-                let sums = sums.add(t * g.outputs * P * M * LANES).cast_const();
+                let sums = sums.add(t * g.outputs * P * N * LANES).cast_const();
                 match finish.pool {
-                    Some(at) => pooled_tile::<S::Register, T, M, P>(
+                    Some(at) => pooled_tile::<S::Register, V, M, P, N>(
                         &plan,
                         sums,
                         read,
@@ -88,9 +104,9 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
                         base.add(at),
                         finish,
                     ),
-                    None => output_tile::<S::Register, T, M, P>(&plan, sums, read, base, output, finish),
+                    None => output_tile::<S::Register, V, M, P, N>(&plan, sums, read, base, output, finish),
                 }
-                read.advance(g, M);
+                read.advance(g, (M, N));
             }
         }
         first += count;
@@ -100,7 +116,15 @@ unsafe fn all_tiles<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>
 /// A row of the places of so many tiles: what the rows of Aᵀ m A are made of goes to `sums`. A row at a time, what is
 /// read and written here stays in the first-level cache.
 #[inline(always)]
-unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn row_of_places<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
     plan: &Plan,
     (x, stride): (*const f32, usize),
     mut tile: Cursor,
@@ -115,25 +139,25 @@ unsafe fn row_of_places<S: Simd, T: Transform<M, P>, const M: usize, const P: us
             let (x, v) = (x.add(tile.record * stride), v.add(t * inputs));
             // Each row has code of its own; the products, which are most of it, have not.
             match row {
-                0 => input_row::<S::Register, T, M, P, 0>(plan, x, tile, v),
-                1 => input_row::<S::Register, T, M, P, 1>(plan, x, tile, v),
-                2 => input_row::<S::Register, T, M, P, 2>(plan, x, tile, v),
-                3 => input_row::<S::Register, T, M, P, 3>(plan, x, tile, v),
-                4 => input_row::<S::Register, T, M, P, 4>(plan, x, tile, v),
-                _ => input_row::<S::Register, T, M, P, 5>(plan, x, tile, v),
+                0 => input_row::<S::Register, V, H, M, P, N, Q, 0>(plan, x, tile, v),
+                1 => input_row::<S::Register, V, H, M, P, N, Q, 1>(plan, x, tile, v),
+                2 => input_row::<S::Register, V, H, M, P, N, Q, 2>(plan, x, tile, v),
+                3 => input_row::<S::Register, V, H, M, P, N, Q, 3>(plan, x, tile, v),
+                4 => input_row::<S::Register, V, H, M, P, N, Q, 4>(plan, x, tile, v),
+                _ => input_row::<S::Register, V, H, M, P, N, Q, 5>(plan, x, tile, v),
             }
-            tile.advance(&plan.g, M);
+            tile.advance(&plan.g, (M, N));
         }
-        products::<S, P>(plan, v, weights.add(P * row * inputs * outputs), m, count);
+        products::<S, Q>(plan, v, weights.add(Q * row * inputs * outputs), m, count);
         for n in 0..count * plan.g.outputs {
-            row_of_sums::<S::Register, T, M, P>(plan, m.add(n * LANES), sums.add((n * P + row) * M * LANES));
+            row_of_sums::<S::Register, H, N, Q>(plan, m.add(n * LANES), sums.add((n * P + row) * N * LANES));
         }
     }
 }
 
 /// A row of m A of one block of a tile.
 #[inline(always)]
-unsafe fn row_of_sums<R: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn row_of_sums<R: Simd, H: Transform<N, Q>, const N: usize, const Q: usize>(
     plan: &Plan,
     m: *const f32,
     sums: *mut f32,
@@ -141,7 +165,7 @@ unsafe fn row_of_sums<R: Simd, T: Transform<M, P>, const M: usize, const P: usiz
     // SAFETY: the caller's.
     unsafe {
         for lane in (0..LANES).step_by(R::WIDTH) {
-            let line = T::outputs::<R>(line::<R, P>(m.add(lane), plan.m_plane));
+            let line = H::outputs::<R>(line::<R, Q>(m.add(lane), plan.m_plane));
             for (j, value) in line.into_iter().enumerate() {
                 R::store(sums.add(j * LANES + lane), value);
             }
@@ -151,7 +175,16 @@ unsafe fn row_of_sums<R: Simd, T: Transform<M, P>, const M: usize, const P: usiz
 
 /// Row `ROW` of Bᵀ d B of one tile, all input channels: its places go to so many planes of `v`.
 #[inline(always)]
-unsafe fn input_row<R: Simd, T: Transform<M, P>, const M: usize, const P: usize, const ROW: usize>(
+unsafe fn input_row<
+    R: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+    const ROW: usize,
+>(
     plan: &Plan,
     x: *const f32,
     tile: Cursor,
@@ -163,11 +196,11 @@ unsafe fn input_row<R: Simd, T: Transform<M, P>, const M: usize, const P: usize,
             let (block, lane) = (channel / LANES, channel % LANES);
             let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES + lane);
             let v = v.add(channel);
-            let mut row = [R::zero(); P];
+            let mut row = [R::zero(); Q];
             for (j, value) in row.iter_mut().enumerate() {
-                *value = T::place::<R, ROW>(line::<R, P>(d.add(j * LANES), plan.row));
+                *value = V::place::<R, ROW>(line::<R, P>(d.add(j * LANES), plan.row));
             }
-            for (j, value) in T::inputs::<R>(row).into_iter().enumerate() {
+            for (j, value) in H::inputs::<R>(row).into_iter().enumerate() {
                 R::store(v.add(j * plan.v_plane), value);
             }
         }
@@ -176,7 +209,7 @@ unsafe fn input_row<R: Simd, T: Transform<M, P>, const M: usize, const P: usize,
 
 /// For each place of a row: M[tile][output] = Σ_input V[tile][input]·U[input][output].
 #[inline(always)]
-unsafe fn products<S: Simd, const P: usize>(
+unsafe fn products<S: Simd, const Q: usize>(
     plan: &Plan,
     v: *const f32,
     u: *const f32,
@@ -187,7 +220,7 @@ unsafe fn products<S: Simd, const P: usize>(
     debug_assert!(tiles <= plan.tiles);
     // SAFETY: the caller's.
     unsafe {
-        for place in 0..P {
+        for place in 0..Q {
             let v = v.add(place * plan.v_plane);
             let (u, m) = (u.add(place * inputs * outputs), m.add(place * plan.m_plane));
             for pair in 0..plan.g.outputs / 2 {

@@ -22,14 +22,14 @@ pub struct Finish<'a> {
 
 /// The outputs of as many channels of a tile as S has lanes, from the sums of its rows of places.
 #[inline(always)]
-unsafe fn output_block<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn output_block<S: Simd, V: Transform<M, P>, const M: usize, const P: usize, const N: usize>(
     sums: *const f32,
-) -> [[S::V; M]; M] {
+) -> [[S::V; N]; M] {
     // SAFETY: the caller's.
     unsafe {
-        let mut out = [[S::zero(); M]; M];
-        for j in 0..M {
-            let column = T::outputs::<S>(line::<S, P>(sums.add(j * LANES), M * LANES));
+        let mut out = [[S::zero(); N]; M];
+        for j in 0..N {
+            let column = V::outputs::<S>(line::<S, P>(sums.add(j * LANES), N * LANES));
             for i in 0..M {
                 out[i][j] = column[i];
             }
@@ -64,7 +64,13 @@ unsafe fn bias<S: Simd>(finish: &Finish<'_>, channel: usize) -> S::V {
 
 /// All of a tile's outputs, from its `sums` to the plane at `output`.
 #[inline(always)]
-pub(super) unsafe fn output_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+pub(super) unsafe fn output_tile<
+    S: Simd,
+    V: Transform<M, P>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+>(
     plan: &Plan,
     sums: *const f32,
     tile: Cursor,
@@ -80,7 +86,7 @@ pub(super) unsafe fn output_tile<S: Simd, T: Transform<M, P>, const M: usize, co
         for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
             let bias = bias::<S>(finish, channel);
-            let y = output_block::<S, T, M, P>(sums.add(block * P * M * LANES + lane));
+            let y = output_block::<S, V, M, P, N>(sums.add(block * P * N * LANES + lane));
             let at = block * block_len + (y0 + finish.halo) * row + (x0 + finish.halo) * LANES + lane;
             let out = base.add(output + at);
             for (i, line) in y.into_iter().enumerate() {
@@ -100,7 +106,13 @@ pub(super) unsafe fn output_tile<S: Simd, T: Transform<M, P>, const M: usize, co
 
 /// The largest of each of a tile's 2×2 windows, and its place.
 #[inline(always)]
-pub(super) unsafe fn pooled_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+pub(super) unsafe fn pooled_tile<
+    S: Simd,
+    V: Transform<M, P>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+>(
     plan: &Plan,
     sums: *const f32,
     tile: Cursor,
@@ -116,9 +128,9 @@ pub(super) unsafe fn pooled_tile<S: Simd, T: Transform<M, P>, const M: usize, co
         for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
             let bias = bias::<S>(finish, channel);
-            let values = output_block::<S, T, M, P>(sums.add(block * P * M * LANES + lane));
+            let values = output_block::<S, V, M, P, N>(sums.add(block * P * N * LANES + lane));
             for i in 0..M / 2 {
-                for j in 0..M / 2 {
+                for j in 0..N / 2 {
                     let [above, below] = [values[2 * i], values[2 * i + 1]];
                     let window = [above[2 * j], above[2 * j + 1], below[2 * j], below[2 * j + 1]];
                     let corner = (tile.y + 2 * i) * plan.row + (tile.x + 2 * j) * LANES;

@@ -198,7 +198,10 @@ fn pooled_input_gradient_body<S: Simd>(
         for block in (0..g.inputs).step_by(blocks::<S>()) {
             let count = blocks::<S>().min(g.inputs - block);
             let planes = &mut planes[..count * plan.block];
-            planes.fill(0.0);
+            // What keeps all sums of a window in registers begins with zeros there.
+            if S::ROWS < 8 {
+                planes.fill(0.0);
+            }
             for group in 0..groups {
                 let first = (block * g.outputs * LANES + group * SOME) * TAPS * LANES;
                 let weights = weights.as_ptr().add(first);
@@ -255,14 +258,15 @@ unsafe fn sort<S: Simd>(plan: &Plan, dy: *const f32, places: *const f32, lists: 
                     let count = f32::from_bits((found - before) as u32);
                     *lists.counts.add((group * windows + w) * 4 + k) = count;
                 }
-                window.advance(g, 2);
+                window.advance(g, (2, 2));
             }
         }
     }
 }
 
 /// Adds, for every window, gradient times weights to the 4×4 inputs, of `B` blocks, that the window saw. The columns
-/// that a window shares with the next one stay in registers.
+/// that a window shares with the next one stay in registers. The first group finds nothing to add to: it begins what no
+/// window above has reached with zeros.
 #[inline(always)]
 unsafe fn scatter<S: Simd, const B: usize>(
     plan: &Plan,
@@ -281,9 +285,16 @@ unsafe fn scatter<S: Simd, const B: usize>(
         for y in 0..down {
             let mut at = planes.add(2 * y * plan.row);
             let mut sums = [[[S::zero(); B]; 4]; 4];
-            load_columns::<S, B, 0>(plan, at, &mut sums);
+            let reached = if group > 0 {
+                4
+            } else if y > 0 {
+                2
+            } else {
+                0
+            };
+            load_columns::<S, B, 0>(plan, at, &mut sums, reached);
             for _ in 0..across {
-                load_columns::<S, B, 2>(plan, at, &mut sums);
+                load_columns::<S, B, 2>(plan, at, &mut sums, reached);
                 let (mut values, mut numbers) = (lists.values.add(list), lists.numbers.add(list));
                 macro_rules! place {
                     ($k:literal) => {
@@ -359,24 +370,29 @@ unsafe fn scatter_parts<R: Simd>(
                 }
                 first += count;
             }
-            window.advance(g, 2);
+            window.advance(g, (2, 2));
         }
     }
 }
 
-/// Reads two columns, from number `FROM` on, of the 4×4 inputs at `at`.
+/// Reads two columns, from number `FROM` on, of the first `reached` rows of the 4×4 inputs at `at`; zeros below.
 #[inline(always)]
 unsafe fn load_columns<S: Simd, const B: usize, const FROM: usize>(
     plan: &Plan,
     at: *const f32,
     sums: &mut [[[S::V; B]; 4]; 4],
+    reached: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
         for (i, line) in sums.iter_mut().enumerate() {
             for (j, sums) in line.iter_mut().enumerate().skip(FROM).take(2) {
                 for (n, sum) in sums.iter_mut().enumerate() {
-                    *sum = S::load(at.add(n * plan.block + i * plan.row + j * LANES));
+                    *sum = if i < reached {
+                        S::load(at.add(n * plan.block + i * plan.row + j * LANES))
+                    } else {
+                        S::zero()
+                    };
                 }
             }
         }

@@ -33,14 +33,24 @@ fn weight_gradient_body<S: Simd>(
     // SAFETY: all offsets lie within what was checked above; called with S's instructions.
     unsafe {
         match tile {
-            Tile::F2 => all_channels::<S, F2, 2, 4>(&plan, from, gradient.as_mut_ptr(), scratch),
-            Tile::F4 => all_channels::<S, F4, 4, 6>(&plan, from, gradient.as_mut_ptr(), scratch),
+            Tile::F2 => all_channels::<S, F2, F2, 2, 4, 2, 4>(&plan, from, gradient.as_mut_ptr(), scratch),
+            Tile::F2x4 => all_channels::<S, F2, F4, 2, 4, 4, 6>(&plan, from, gradient.as_mut_ptr(), scratch),
+            Tile::F4 => all_channels::<S, F4, F4, 4, 6, 4, 6>(&plan, from, gradient.as_mut_ptr(), scratch),
         }
     }
 }
 
+/// `V` is done down a tile, `H` across it: M and N outputs from P and Q places.
 #[inline(always)]
-unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn all_channels<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
     plan: &Plan,
     (x, dy): (*const f32, *const f32),
     gradient: *mut f32,
@@ -48,21 +58,21 @@ unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usi
 ) {
     let g = &plan.g;
     let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
-    let (v, rest) = scratch.split_at_mut(P * P * plan.v_plane);
-    let (d, sums) = rest.split_at_mut(P * P * plan.m_plane);
+    let (v, rest) = scratch.split_at_mut(P * Q * plan.v_plane);
+    let (d, sums) = rest.split_at_mut(P * Q * plan.m_plane);
     // SAFETY: the caller's.
     unsafe {
         let mut tile = Cursor::START;
         for t in 0..plan.tiles {
-            input_tile::<S::Register, T, M, P>(plan, x, tile, v.as_mut_ptr().add(t * inputs));
-            gradient_tile::<S::Register, T, M, P>(plan, dy, tile, d.as_mut_ptr().add(t * outputs));
-            tile.advance(g, M);
+            input_tile::<S::Register, V, H, M, P, N, Q>(plan, x, tile, v.as_mut_ptr().add(t * inputs));
+            gradient_tile::<S::Register, V, H, M, P, N, Q>(plan, dy, tile, d.as_mut_ptr().add(t * outputs));
+            tile.advance(g, (M, N));
         }
         for first in (0..outputs).step_by(ROWS) {
             for block in (0..g.inputs).step_by(PAIR) {
                 let pair = (g.inputs - block).min(PAIR);
                 let s = Strides { row: 1, step: outputs, next: inputs, out: PAIR * LANES };
-                for place in 0..P * P {
+                for place in 0..P * Q {
                     let a = d.as_ptr().add(place * plan.m_plane + first);
                     let b = v.as_ptr().add(place * plan.v_plane + block * LANES);
                     let c = sums.as_mut_ptr().add(place * ROWS * PAIR * LANES);
@@ -76,7 +86,7 @@ unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usi
                         let from = sums.as_ptr().add((row * PAIR + k) * LANES);
                         let to = ((first + row) * g.inputs + block + k) * TAPS * LANES;
                         for lane in (0..LANES).step_by(S::Register::WIDTH) {
-                            taps::<S::Register, T, M, P>(from.add(lane), gradient.add(to + lane));
+                            taps::<S::Register, V, H, M, P, N, Q>(from.add(lane), gradient.add(to + lane));
                         }
                     }
                 }
@@ -87,7 +97,15 @@ unsafe fn all_channels<S: Simd, T: Transform<M, P>, const M: usize, const P: usi
 
 /// Bᵀ d B of one tile, all input channels: place ξ goes to plane ξ of `v`.
 #[inline(always)]
-unsafe fn input_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn input_tile<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
     plan: &Plan,
     x: *const f32,
     tile: Cursor,
@@ -99,16 +117,16 @@ unsafe fn input_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize
             let (block, lane) = (channel / LANES, channel % LANES);
             let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES + lane);
             let v = v.add(channel);
-            let mut rows = [[S::zero(); P]; P];
-            for j in 0..P {
-                let column = T::inputs::<S>(line::<S, P>(d.add(j * LANES), plan.row));
+            let mut rows = [[S::zero(); Q]; P];
+            for j in 0..Q {
+                let column = V::inputs::<S>(line::<S, P>(d.add(j * LANES), plan.row));
                 for (row, value) in rows.iter_mut().zip(column) {
                     row[j] = value;
                 }
             }
             for (i, row) in rows.into_iter().enumerate() {
-                for (j, value) in T::inputs::<S>(row).into_iter().enumerate() {
-                    S::store(v.add((P * i + j) * plan.v_plane), value);
+                for (j, value) in H::inputs::<S>(row).into_iter().enumerate() {
+                    S::store(v.add((Q * i + j) * plan.v_plane), value);
                 }
             }
         }
@@ -117,7 +135,15 @@ unsafe fn input_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize
 
 /// A dy Aᵀ of one tile, all output channels.
 #[inline(always)]
-unsafe fn gradient_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn gradient_tile<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
     plan: &Plan,
     dy: *const f32,
     tile: Cursor,
@@ -129,16 +155,16 @@ unsafe fn gradient_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: us
             let (block, lane) = (channel / LANES, channel % LANES);
             let at = dy.add(block * plan.block + (tile.y + 1) * plan.row + (tile.x + 1) * LANES + lane);
             let d = d.add(channel);
-            let mut rows = [[S::zero(); M]; P];
-            for j in 0..M {
-                let column = T::spread::<S>(line::<S, M>(at.add(j * LANES), plan.row));
+            let mut rows = [[S::zero(); N]; P];
+            for j in 0..N {
+                let column = V::spread::<S>(line::<S, M>(at.add(j * LANES), plan.row));
                 for (row, value) in rows.iter_mut().zip(column) {
                     row[j] = value;
                 }
             }
             for (i, row) in rows.into_iter().enumerate() {
-                for (j, value) in T::spread::<S>(row).into_iter().enumerate() {
-                    S::store(d.add((P * i + j) * plan.m_plane), value);
+                for (j, value) in H::spread::<S>(row).into_iter().enumerate() {
+                    S::store(d.add((Q * i + j) * plan.m_plane), value);
                 }
             }
         }
@@ -147,19 +173,30 @@ unsafe fn gradient_tile<S: Simd, T: Transform<M, P>, const M: usize, const P: us
 
 /// Gᵀ u G of one output channel and as many input channels as S has lanes.
 #[inline(always)]
-unsafe fn taps<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(u: *const f32, out: *mut f32) {
+unsafe fn taps<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
+    u: *const f32,
+    out: *mut f32,
+) {
     // SAFETY: the caller's.
     unsafe {
         let apart = ROWS * PAIR * LANES;
-        let mut rows = [[S::zero(); P]; 3];
-        for j in 0..P {
-            let column = T::taps::<S>(line::<S, P>(u.add(j * apart), P * apart));
+        let mut rows = [[S::zero(); Q]; 3];
+        for j in 0..Q {
+            let column = V::taps::<S>(line::<S, P>(u.add(j * apart), Q * apart));
             for (row, value) in rows.iter_mut().zip(column) {
                 row[j] = value;
             }
         }
         for (i, row) in rows.into_iter().enumerate() {
-            for (j, value) in T::taps::<S>(row).into_iter().enumerate() {
+            for (j, value) in H::taps::<S>(row).into_iter().enumerate() {
                 S::store(out.add((3 * i + j) * LANES), value);
             }
         }

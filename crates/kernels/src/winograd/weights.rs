@@ -41,14 +41,24 @@ fn one_input_body<S: Simd>(tile: Tile, taps: &Taps, out: &mut [f32], apart: usiz
     // SAFETY: the length was checked; called with S's instructions.
     unsafe {
         match tile {
-            Tile::F2 => places::<S, F2, 2, 4>(taps, out.as_mut_ptr(), apart),
-            Tile::F4 => places::<S, F4, 4, 6>(taps, out.as_mut_ptr(), apart),
+            Tile::F2 => places::<S, F2, F2, 2, 4, 2, 4>(taps, out.as_mut_ptr(), apart),
+            Tile::F2x4 => places::<S, F2, F4, 2, 4, 4, 6>(taps, out.as_mut_ptr(), apart),
+            Tile::F4 => places::<S, F4, F4, 4, 6, 4, 6>(taps, out.as_mut_ptr(), apart),
         }
     }
 }
 
+/// `V` is done down a tile, `H` across it.
 #[inline(always)]
-unsafe fn places<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
+unsafe fn places<
+    S: Simd,
+    V: Transform<M, P>,
+    H: Transform<N, Q>,
+    const M: usize,
+    const P: usize,
+    const N: usize,
+    const Q: usize,
+>(
     taps: &Taps,
     out: *mut f32,
     apart: usize,
@@ -58,14 +68,14 @@ unsafe fn places<S: Simd, T: Transform<M, P>, const M: usize, const P: usize>(
         let mut rows = [[S::zero(); 3]; P];
         for x in 0..3 {
             let [a, b, c] = [taps[x].as_ptr(), taps[3 + x].as_ptr(), taps[6 + x].as_ptr()];
-            let column = T::weights::<S>([S::load(a), S::load(b), S::load(c)]);
+            let column = V::weights::<S>([S::load(a), S::load(b), S::load(c)]);
             for (row, value) in rows.iter_mut().zip(column) {
                 row[x] = value;
             }
         }
         for (i, row) in rows.into_iter().enumerate() {
-            for (j, value) in T::weights::<S>(row).into_iter().enumerate() {
-                S::store(out.add((P * i + j) * apart), value);
+            for (j, value) in H::weights::<S>(row).into_iter().enumerate() {
+                S::store(out.add((Q * i + j) * apart), value);
             }
         }
     }

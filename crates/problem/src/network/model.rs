@@ -1,10 +1,9 @@
 //! A network as a model: what the gate and the simulator ask for.
 
-use super::engine::{GROUP, NetworkEngine, Normalisation};
+use super::engine::{COMPARABLE, GROUP, NetworkEngine, Normalisation};
 use super::{Shape, Spec};
 use crate::data::{Feature, Table};
 use prdo_kernels::Level;
-use prdo_kernels::winograd::Tile;
 use prdo_privacy::{Engine, Model, Piece, Records};
 use std::marker::PhantomData;
 
@@ -41,7 +40,7 @@ impl<F: Feature> Network<F> {
 
     /// One score a class of each record, in order: what the softmax is taken of.
     pub fn scores(&self, x: &[f64], data: &Table<F>) -> Vec<Vec<f32>> {
-        let at = self.engine.at(&[x], Tile::F2);
+        let at = self.engine.at(&[x], COMPARABLE);
         let mut runner = at.runner();
         let mut scores = Vec::with_capacity(data.len());
         each_group(Records::Run(0, data.len()), |group| {
@@ -53,7 +52,7 @@ impl<F: Feature> Network<F> {
 
     /// Losses of `records`, a few at a time, and how many are right.
     fn look(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> (f64, u64) {
-        let at = self.engine.at(&[x], Tile::F2);
+        let at = self.engine.at(&[x], COMPARABLE);
         let mut runner = at.runner();
         let (mut loss, mut right) = (0.0, 0);
         each_group(records, |group| {
@@ -136,7 +135,7 @@ impl<F: Feature> Model for Network<F> {
 
     fn evaluate(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) -> f64 {
         // Callers may subtract what they get at two points.
-        let at = self.engine.at(&[x], Tile::F2);
+        let at = self.engine.at(&[x], COMPARABLE);
         let mut runner = at.runner();
         let mut loss = 0.0;
         let mut ordered = vec![0.0_f64; self.engine.coordinates()];

@@ -27,6 +27,9 @@ use weights::{Weights, weights};
 /// Records that are taken through the network together.
 pub(super) const GROUP: usize = 8;
 
+/// The tiles of whatever may be subtracted from one another: as accurate as the definition.
+pub(super) const COMPARABLE: Tile = Tile::F2x4;
+
 /// What is subtracted from each channel of a record, and what it is then multiplied by: public constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalisation {
@@ -96,7 +99,7 @@ impl NetworkEngine {
     }
 
     /// The engine at these points, with such tiles where they fit. Results that are going to be subtracted from
-    /// one another want [`Tile::F2`].
+    /// one another want [`COMPARABLE`] ones.
     pub fn at(&self, points: &[&[f64]], tile: Tile) -> AtPoints<'_> {
         let old = || self.old.lock().ok().and_then(|mut old| old.pop()).unwrap_or_default();
         let at = |x: &&[f64]| weights(&self.plan, self.level, tile, x, old());
@@ -115,7 +118,7 @@ impl<F: Feature> Engine<Table<F>> for NetworkEngine {
 
     fn prepare<'a>(&'a self, points: &[&[f64]]) -> Box<dyn Differentiator<Table<F>> + 'a> {
         // Two points are there for their difference.
-        let tile = if points.len() == 1 { Tile::F4 } else { Tile::F2 };
+        let tile = if points.len() == 1 { Tile::F4 } else { COMPARABLE };
         Box::new(self.at(points, tile))
     }
 }

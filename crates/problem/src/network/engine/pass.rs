@@ -2,7 +2,7 @@
 
 use super::image::Image;
 use super::plan::{Op, Plan, Step};
-use super::weights::{Weights, possible};
+use super::weights::{Weights, possible, tiles};
 use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
 use prdo_kernels::winograd::{self, Finish, Geometry, Tile};
@@ -22,9 +22,9 @@ impl Buffers {
     pub fn new(plan: &Plan, group: usize) -> Self {
         let scratch = plan.steps.iter().map(|step| match &step.op {
             Op::Winograd { geometry, .. } => {
-                let dense = [Tile::F2, possible(Tile::F4, geometry)]
-                    .map(|tile| geometry.scratch(tile, group).max(turned(geometry).scratch(tile, group)));
-                dense[0].max(dense[1]).max(geometry.sparse_scratch())
+                let both = [*geometry, turned(geometry)];
+                let dense = both.iter().flat_map(|g| tiles(g).map(|tile| g.scratch(tile, group)));
+                dense.chain([geometry.sparse_scratch()]).max().unwrap_or(0)
             }
             _ => 0,
         });

@@ -123,13 +123,23 @@ fn channels(block: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..LANES).take(count.saturating_sub(block * LANES))
 }
 
-/// Values of weights, transformed for [`Tile::F4`], that leave room in a second-level cache: 1 MB. More would come
+/// Values of weights, transformed for the larger tiles, that leave room in a second-level cache: 1 MB. More would come
 /// from the third level for every group of records, which takes what is saved in multiplications.
 const NEAR: usize = 1 << 18;
 
-/// The wanted tile where the size allows it and its weights stay near.
+/// The wanted tile where the size allows it and its weights stay near, or the next smaller one.
 pub(super) fn possible(tile: Tile, g: &Geometry) -> Tile {
-    if g.fits(tile) && g.weights(tile) <= NEAR { tile } else { Tile::F2 }
+    let near = |tile: Tile| g.fits(tile) && g.weights(tile) <= NEAR;
+    match tile {
+        Tile::F4 if near(Tile::F4) => Tile::F4,
+        Tile::F4 | Tile::F2x4 if near(Tile::F2x4) => Tile::F2x4,
+        _ => Tile::F2,
+    }
+}
+
+/// The tiles that a convolution of this size is done with.
+pub(super) fn tiles(g: &Geometry) -> [Tile; 3] {
+    [Tile::F2, possible(Tile::F2x4, g), possible(Tile::F4, g)]
 }
 
 /// Transformed weights, in memory that has room for the largest tile: queries at one point and at two take turns.
@@ -140,7 +150,8 @@ fn transformed(
     old: Memory,
 ) -> Memory {
     let tile = possible(tile, g);
-    let mut memory = reuse(old, g.weights(possible(Tile::F4, g)));
+    let room = tiles(g).map(|tile| g.weights(tile)).into_iter().max().unwrap_or(0);
+    let mut memory = reuse(old, room);
     transform_weights(level, tile, g, lanes, &mut memory[..g.weights(tile)]);
     memory
 }
