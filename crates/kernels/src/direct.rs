@@ -48,6 +48,27 @@ leveled!(
     )
 );
 
+leveled!(
+    /// Adds each pixel's sixteen values to `sums`: the gradient of a block's biases.
+    add_pixels = add_pixels_body (pixels: &[f32], sums: &mut [f32; LANES])
+);
+
+#[inline(always)]
+fn add_pixels_body<S: Simd>(pixels: &[f32], sums: &mut [f32; LANES]) {
+    // SAFETY: whole pixels; called with S's instructions.
+    unsafe {
+        let mut running = [S::zero(); 4];
+        for four in pixels.chunks(4 * LANES) {
+            for (sum, pixel) in running.iter_mut().zip(four.chunks_exact(LANES)) {
+                *sum = S::add(*sum, S::load(pixel.as_ptr()));
+            }
+        }
+        let [a, b, c, d] = running;
+        let sum = S::add(S::add(a, b), S::add(c, d));
+        S::store(sums.as_mut_ptr(), S::add(S::load(sums.as_ptr()), sum));
+    }
+}
+
 #[inline(always)]
 fn gather_body<S: Simd>(
     a: &[f32],
@@ -100,6 +121,32 @@ fn gathered<S: Simd, const FUSED: bool>(
             None => S::zero(),
         };
         let mut first = 0;
+        // Rows that follow one another need no register each for where they begin.
+        macro_rules! runs {
+            ($runs:literal of $length:literal) => {
+                while are_runs::<$runs, $length>(rows.get_unchecked(first..)) {
+                    let at: [usize; $runs] =
+                        std::array::from_fn(|run| *rows.get_unchecked(first + run * $length));
+                    let mut sums = [[start; $length]; $runs];
+                    for (step, place) in steps.iter().zip(places) {
+                        let column = S::load(b.as_ptr().add(*place));
+                        let a = a.as_ptr().add(*step);
+                        for (sums, at) in sums.iter_mut().zip(at) {
+                            for (k, sum) in sums.iter_mut().enumerate() {
+                                *sum = product::<S, FUSED>(*a.add(at + k), column, *sum);
+                            }
+                        }
+                    }
+                    for (run, sums) in sums.iter().enumerate() {
+                        for (k, sum) in sums.iter().enumerate() {
+                            let to = *outs.get_unchecked(first + run * $length + k);
+                            S::store(out.as_mut_ptr().add(to), *sum);
+                        }
+                    }
+                    first += $runs * $length;
+                }
+            };
+        }
         macro_rules! tiles {
             ($r:literal) => {
                 while rows.len() - first >= $r {
@@ -109,9 +156,7 @@ fn gathered<S: Simd, const FUSED: bool>(
                         let column = S::load(b.as_ptr().add(*place));
                         let a = a.as_ptr().add(*step);
                         for (sum, at) in sums.iter_mut().zip(at) {
-                            let x = S::splat(*a.add(at));
-                            *sum =
-                                if FUSED { S::fma(x, column, *sum) } else { S::add(*sum, S::mul(x, column)) };
+                            *sum = product::<S, FUSED>(*a.add(at), column, *sum);
                         }
                     }
                     for (r, sum) in sums.into_iter().enumerate() {
@@ -122,8 +167,10 @@ fn gathered<S: Simd, const FUSED: bool>(
             };
         }
         if S::ROWS >= 8 {
-            // All taps of a 3×3 kernel over three colours.
-            tiles!(27);
+            // Pixels of a line, and all taps of a 3×3 kernel over three colours or of a 5×5 kernel.
+            runs!(1 of 16);
+            runs!(9 of 3);
+            runs!(5 of 5);
             tiles!(8);
         }
         if S::ROWS >= 3 {
@@ -134,10 +181,42 @@ fn gathered<S: Simd, const FUSED: bool>(
     }
 }
 
+/// sum + x·column.
+#[inline(always)]
+unsafe fn product<S: Simd, const FUSED: bool>(x: f32, column: S::V, sum: S::V) -> S::V {
+    // SAFETY: the caller's.
+    unsafe {
+        let x = S::splat(x);
+        if FUSED { S::fma(x, column, sum) } else { S::add(sum, S::mul(x, column)) }
+    }
+}
+
+/// Whether the first `RUNS`·`LENGTH` rows are so many runs of rows that begin one value after another.
+#[inline(always)]
+fn are_runs<const RUNS: usize, const LENGTH: usize>(rows: &[usize]) -> bool {
+    let Some(rows) = rows.get(..RUNS * LENGTH) else { return false };
+    rows.chunks_exact(LENGTH).all(|run| run.iter().enumerate().all(|(k, row)| *row == run[0] + k))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Level;
+
+    #[test]
+    fn pixels_are_added_channel_by_channel() {
+        let pixels: Vec<f32> = (0..13 * LANES).map(|i| i as f32).collect();
+        for level in Level::available() {
+            for count in 0..13 {
+                let mut sums = [0.5; LANES];
+                add_pixels(level, &pixels[..count * LANES], &mut sums);
+                for (lane, sum) in sums.into_iter().enumerate() {
+                    let exact: f32 = (0..count).map(|n| pixels[n * LANES + lane]).sum();
+                    assert_eq!(sum, exact + 0.5);
+                }
+            }
+        }
+    }
 
     #[test]
     fn gathered_products_are_their_definition_for_any_number_of_rows() {
@@ -147,8 +226,11 @@ mod tests {
         let places: Vec<usize> = (0..20).map(|k| k * 16).collect();
         let bias = [0.5; LANES];
         for level in Level::available() {
-            for count in [1, 5, 6, 16, 23, 39] {
-                let rows: Vec<usize> = (0..count).map(|r| r * 11).collect();
+            // Apart from each other, and in runs of 3, 5 and 16.
+            for (count, run) in
+                [1, 5, 6, 16, 23, 39, 70].into_iter().flat_map(|n| [1, 3, 5, 16].map(|r| (n, r)))
+            {
+                let rows: Vec<usize> = (0..count).map(|r| r / run * 19 % 300 + r % run).collect();
                 let outs: Vec<usize> = (0..count).map(|r| r * LANES).collect();
                 let mut out = vec![0.0; count * LANES];
                 gather(level, &a, &rows, &steps, &b, &places, Some(&bias), &mut out, &outs);

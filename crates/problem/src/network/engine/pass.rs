@@ -5,6 +5,7 @@ use super::plan::{Op, Plan, Step};
 use super::weights::{Weights, possible, tiles};
 use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
+use prdo_kernels::direct::add_pixels;
 use prdo_kernels::winograd::{self, Finish, Geometry, Tile};
 use prdo_kernels::{LANES, Level, Memory, Records, dense};
 use std::ops::Range;
@@ -240,7 +241,7 @@ impl<'a> Pass<'a> {
                 }
             }
             (Op::Direct { tables, .. }, 0) => direct::weight_gradient(*level, step, tables, record, out),
-            (Op::Winograd { .. } | Op::Direct { .. }, _) => sum_pixels(&step.gradient, record, out),
+            (Op::Winograd { .. } | Op::Direct { .. }, _) => sum_pixels(*level, &step.gradient, record, out),
             (Op::GroupNorm { groups, statistics }, _) => {
                 let images = (&step.input, &step.gradient);
                 norm::parameter_gradient(images, (*groups, *statistics), record, role == 0, out);
@@ -338,15 +339,12 @@ fn copy(from: &Image, to: &Image, memory: &mut [f32]) {
 }
 
 /// Σ over pixels of each channel: the gradient of a bias.
-fn sum_pixels(image: &Image, memory: &[f32], out: &mut [f32]) {
-    out.fill(0.0);
-    let rows_of_plane = image.height;
-    for (n, row) in image.rows().enumerate() {
-        let sums = &mut out[n / rows_of_plane * LANES..][..LANES];
-        let mut of_row = [0.0_f32; LANES];
-        for pixel in memory[row].chunks_exact(LANES) {
-            of_row.iter_mut().zip(pixel).for_each(|(s, v)| *s += v);
+fn sum_pixels(level: Level, image: &Image, memory: &[f32], out: &mut [f32]) {
+    let (sums, _) = out.as_chunks_mut::<LANES>();
+    for (plane, sums) in sums.iter_mut().enumerate() {
+        *sums = [0.0; LANES];
+        for row in image.rows().skip(plane * image.height).take(image.height) {
+            add_pixels(level, &memory[row], sums);
         }
-        sums.iter_mut().zip(of_row).for_each(|(s, v)| *s += v);
     }
 }
