@@ -22,6 +22,7 @@ pub mod direct;
 pub mod fourier;
 pub mod linear;
 pub mod peak;
+pub mod pooling;
 pub mod rank_one;
 pub mod winograd;
 

@@ -284,10 +284,10 @@ fn one_forward(level: Level, step: &Step, weights: &Weights, memory: &mut [f32])
             direct::forward(level, step, tables, forward, bias, memory);
         }
         (Op::MaxPool { size, stride, places }, _) => {
-            pooling::max_forward(input, output, (*size, *stride), *places, memory);
+            pooling::max_forward(level, (input, output), (*size, *stride), *places, memory);
         }
         (Op::AveragePool { size, stride }, _) => {
-            pooling::average_forward(input, output, (*size, *stride), memory)
+            pooling::average_forward(level, (input, output), (*size, *stride), memory)
         }
         (Op::GroupNorm { groups, statistics }, Weights::Norm { scale, shift }) => {
             norm::forward((input, output), (*groups, *statistics), (scale, shift), memory);
@@ -301,11 +301,11 @@ fn one_backward(level: Level, step: &Step, weights: &Weights, to: &Image, memory
         (Op::Direct { tables, .. }, Weights::Conv { backward, .. }) => {
             direct::backward(level, step, tables, backward, to, memory);
         }
-        (Op::MaxPool { places, .. }, _) => {
-            pooling::max_backward(&step.input, &step.gradient, to, *places, memory);
+        (Op::MaxPool { size, stride, places }, _) => {
+            pooling::max_backward(level, (&step.gradient, to), (*size, *stride), *places, memory);
         }
         (Op::AveragePool { size, stride }, _) => {
-            pooling::average_backward(&step.gradient, to, (*size, *stride), memory);
+            pooling::average_backward(level, (&step.gradient, to), (*size, *stride), memory);
         }
         (Op::GroupNorm { groups, statistics }, Weights::Norm { scale, .. }) => {
             let images = (&step.input, &step.gradient, to);
