@@ -72,11 +72,8 @@ impl Accountant {
         if !history.is_private() {
             return Ok(Bounds { lower: f64::INFINITY, upper: f64::INFINITY });
         }
-        if let Some((known, at, bounds)) = &*lock(&self.last)
-            && known == history
-            && *at == delta
-        {
-            return Ok(*bounds);
+        if let Some(bounds) = self.remembered(history, delta) {
+            return Ok(bounds);
         }
         let bounds = match self.method {
             Method::Numerical => numerical::epsilon(history, delta)?,
@@ -85,6 +82,30 @@ impl Accountant {
         };
         *lock(&self.last) = Some((history.clone(), delta, bounds));
         Ok(bounds)
+    }
+
+    /// The same, only as tight as it takes to tell whether `upper` is at most `limit`: much faster for a few releases,
+    /// unless ε is nearly the limit.
+    ///
+    /// # Errors
+    /// δ outside (0, 1).
+    pub(crate) fn epsilon_against(
+        &self,
+        history: &History,
+        delta: f64,
+        limit: f64,
+    ) -> Result<Bounds, AccountingError> {
+        match (self.method, self.remembered(history, delta)) {
+            (Method::Numerical, None) => numerical::epsilon_against(history, delta, limit),
+            _ => self.epsilon(history, delta),
+        }
+    }
+
+    /// The answer, if this was the last question.
+    fn remembered(&self, history: &History, delta: f64) -> Option<Bounds> {
+        let last = lock(&self.last);
+        let known = last.as_ref().filter(|(known, at, _)| known == history && *at == delta);
+        known.map(|(_, _, bounds)| *bounds)
     }
 
     fn paper_epsilon(&self, history: &History, delta: f64) -> Result<f64, AccountingError> {
@@ -107,7 +128,8 @@ impl Accountant {
     /// # Errors
     /// None that a valid [`Target`] allows; δ is checked again.
     pub fn prove(&self, history: &History, budget: &Target) -> Result<bool, AccountingError> {
-        let within = self.epsilon(history, budget.delta())?.upper <= budget.epsilon();
+        let cost = self.epsilon_against(history, budget.delta(), budget.epsilon())?;
+        let within = cost.upper <= budget.epsilon();
         if within {
             let mut known = lock(&self.proven);
             known.retain(|(target, old)| target != budget || !old.is_within(history));

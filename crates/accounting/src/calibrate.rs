@@ -3,7 +3,7 @@
 use crate::accountant::{Accountant, Method};
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
-use crate::numerical;
+use crate::numerical::{self, Bounds};
 
 /// A privacy budget: the whole run must be (ε, δ)-differentially private.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,17 +180,35 @@ fn least_meeting(
     accountant: &Accountant,
     target: &Target,
     plan: impl Fn(f64) -> Result<History, AccountingError>,
+    range: (f64, f64),
+) -> Result<Option<f64>, AccountingError> {
+    let against = |history: &History| accountant.epsilon_against(history, target.delta, target.epsilon);
+    let Some(x) = search(accountant, target, &plan, range, &against)? else { return Ok(None) };
+    // What was found is evaluated again by those who use it: as tightly as can be.
+    let exactly = |history: &History| accountant.epsilon(history, target.delta);
+    if exactly(&plan(x)?)?.upper <= target.epsilon {
+        return Ok(Some(x));
+    }
+    search(accountant, target, &plan, range, &exactly)
+}
+
+/// [`least_meeting`] with `cost` to tell on which side of the target a history is.
+fn search(
+    accountant: &Accountant,
+    target: &Target,
+    plan: &impl Fn(f64) -> Result<History, AccountingError>,
     (least, most): (f64, f64),
+    cost: &dyn Fn(&History) -> Result<Bounds, AccountingError>,
 ) -> Result<Option<f64>, AccountingError> {
     // Positive where the cost is above the target; about a logarithm near it.
     let miss = |x: f64| -> Result<f64, AccountingError> {
-        let cost = accountant.epsilon(&plan(x)?, target.delta)?.upper;
+        let cost = cost(&plan(x)?)?.upper;
         // By the comparison itself, not by a rounded quotient; what is not a number does not meet the target.
         let size = (cost / target.epsilon).max(1e-3).ln().min(1e3);
         Ok(if cost <= target.epsilon { size.min(0.0) } else { size.max(f64::MIN_POSITIVE) })
     };
     let guess = match accountant.method() {
-        Method::Numerical => estimated(target, &plan, (least, most))?,
+        Method::Numerical => estimated(target, plan, (least, most))?,
         Method::Renyi | Method::Paper => 0.5 * (least + most),
     };
     let mut stride = if accountant.method() == Method::Numerical { 1e-4 } else { 1.0 };

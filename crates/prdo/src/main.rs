@@ -6,13 +6,12 @@ mod commands;
 mod progress;
 mod version;
 
-use clap::Parser;
 use commands::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     prdo_kernels::keep_freed_memory();
-    let cli = cli::Cli::try_parse().unwrap_or_else(|error| {
+    let cli = cli::typed().unwrap_or_else(|error| {
         let typed: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         cli::hints::explained(error, &typed).exit()
