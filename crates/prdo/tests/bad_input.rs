@@ -171,6 +171,12 @@ fn bad_files_and_arguments() {
     refused(&desk, "graph ring", &["graph.nodes is missing", "add --nodes"]);
     refused(&desk, "graph ring --nodes 3 --picture x.gif", &["x.gif", ".svg, .png or .pdf"]);
     refused(&desk, "reproduce figure-9", &["figure-9"]);
+    // A negative number is a value out of range, not an option that does not exist.
+    refused(&desk, "reproduce table-1 --epsilon -1", &["invalid value '-1' for '--epsilon"]);
+    refused(&desk, "reproduce table-1 --rounds -5", &["invalid value '-5' for '--rounds"]);
+    refused(&desk, "bench gradients --seconds -0.5", &["invalid value '-0.5' for '--seconds"]);
+    refused(&desk, "graph ring --nodes -3", &["-3"]);
+    refused(&desk, "run -3 --out out", &["-3", "cannot read"]);
     refused(&desk, "dance", &["dance"]);
 }
 

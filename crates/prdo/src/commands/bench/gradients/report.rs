@@ -141,17 +141,19 @@ fn print_rounds(setting: &Setting, found: &Measured) {
         [("clipped gradients", &found.plain, 1), ("difference query", &found.difference, 2)]
     {
         let [single, all] = speeds(setting, found, series, gradients);
-        for (mut cells, last) in [
-            (row(what, &all), format!("{:.2}", all.best / single.best)),
-            (row("  one thread", &single), String::new()),
-        ] {
-            cells.push(last);
+        let mut cells = row(what, &all);
+        // One thread beside itself says nothing.
+        if setting.threads > 1 {
+            cells.push(format!("{:.2}", all.best / single.best));
+            rows.extend([cells, row("  one thread", &single)]);
+        } else {
             rows.push(cells);
         }
     }
     let private = speed(found, &found.private, setting.batch, 2, found.peak[1]);
     rows.push(row("  with noise", &private));
-    print_table(&["", "records/s", "median", "GFLOP/s", "of the peak", "scaling"], &rows);
+    let head = ["", "records/s", "median", "GFLOP/s", "of the peak", "scaling"];
+    print_table(if setting.threads > 1 { &head } else { &head[..5] }, &rows);
 }
 
 fn print_levels(found: &Measured) {
