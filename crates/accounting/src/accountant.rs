@@ -80,7 +80,7 @@ impl Accountant {
             Method::Renyi => Bounds { lower: 0.0, upper: renyi::epsilon(history, delta) },
             Method::Paper => Bounds { lower: 0.0, upper: self.paper_epsilon(history, delta)? },
         };
-        *lock(&self.last) = Some((history.clone(), delta, bounds));
+        self.remember(history, delta, bounds);
         Ok(bounds)
     }
 
@@ -101,8 +101,13 @@ impl Accountant {
         }
     }
 
+    /// Takes an answer from elsewhere for that of the last question.
+    pub(crate) fn remember(&self, history: &History, delta: f64, bounds: Bounds) {
+        *lock(&self.last) = Some((history.clone(), delta, bounds));
+    }
+
     /// The answer, if this was the last question.
-    fn remembered(&self, history: &History, delta: f64) -> Option<Bounds> {
+    pub(crate) fn remembered(&self, history: &History, delta: f64) -> Option<Bounds> {
         let last = lock(&self.last);
         let known = last.as_ref().filter(|(known, at, _)| known == history && *at == delta);
         known.map(|(_, _, bounds)| *bounds)

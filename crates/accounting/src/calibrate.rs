@@ -4,6 +4,7 @@ use crate::accountant::{Accountant, Method};
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
 use crate::numerical::{self, Bounds};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A privacy budget: the whole run must be (ε, δ)-differentially private.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,13 +82,35 @@ pub fn noise_multiplier_after(
         }
         Ok(history)
     };
-    match least_meeting(accountant, target, plan, (least.ln(), most.ln()))? {
-        Some(ln_z) => Ok(ln_z.exp().clamp(least, most)),
-        None => {
-            let (epsilon, delta) = (target.epsilon, target.delta);
-            Err(AccountingError::Unreachable { epsilon, delta, largest: most })
-        }
+    let question = (accountant.method(), *target, spent.clone(), rates.to_vec());
+    if let Some((_, z, history, bounds)) = known().iter().find(|(asked, ..)| *asked == question) {
+        accountant.remember(history, target.delta, *bounds);
+        return Ok(*z);
     }
+    let Some(ln_z) = least_meeting(accountant, target, &plan, (least.ln(), most.ln()))? else {
+        let (epsilon, delta) = (target.epsilon, target.delta);
+        return Err(AccountingError::Unreachable { epsilon, delta, largest: most });
+    };
+    let history = plan(ln_z)?;
+    if let Some(bounds) = accountant.remembered(&history, target.delta) {
+        let mut known = known();
+        let excess = (known.len() + 1).saturating_sub(MOST_KNOWN);
+        known.drain(..excess);
+        known.push((question, ln_z.exp().clamp(least, most), history, bounds));
+    }
+    Ok(ln_z.exp().clamp(least, most))
+}
+
+/// What was asked for, the multiplier that was found, the plan with it, and what that costs.
+type Known = ((Method, Target, History, Vec<(f64, u64)>), f64, History, Bounds);
+
+/// How many answers are kept.
+const MOST_KNOWN: usize = 64;
+
+/// The last answers of this process: comparisons ask the same for every run.
+fn known() -> MutexGuard<'static, Vec<Known>> {
+    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The largest rate at which `rounds` releases with this multiplier cost at most `target`.

@@ -109,7 +109,8 @@ impl Plan {
         };
         let mut history = spent.clone();
         history.append(&guarantee.plan(self.rounds)?);
-        guarantee.epsilon = accountant.epsilon(&history, delta)?.upper;
+        // Where even ε = 0 holds, so does any other: a budget is positive.
+        guarantee.epsilon = accountant.epsilon(&history, delta)?.upper.max(f64::MIN_POSITIVE);
         Ok(guarantee)
     }
 }

@@ -21,19 +21,21 @@ pub type Planned = (Vec<(&'static str, Value)>, Document);
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     use_threads(&args.out)?;
-    let mut planned: Vec<Planned> = Vec::new();
-    let (mut title, mut run_files) = (String::new(), String::new());
+    let (mut documents, mut run_files) = (Vec::new(), String::new());
     for file in &args.files {
         let mut document = Document::read(file)?;
         run_files.push_str(&std::fs::read_to_string(file).unwrap_or_default());
         for assignment in &args.set {
             document.set(assignment)?;
         }
-        title = document.text("name").unwrap_or_else(|| "comparison".into());
-        planned.extend(label(document, args.files.len() > 1));
+        documents.push(document);
     }
-    label_privacy(&mut planned);
+    let name = |document: &Document| document.text("name").unwrap_or_else(|| "comparison".into());
+    let title = documents.last().map(name).unwrap_or_default();
     let files: Vec<String> = args.files.iter().map(|f| f.display().to_string()).collect();
+    let mut planned = label(documents, &files);
+    label_privacy(&mut planned);
+    refuse_twins(&planned)?;
     let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
     let command = format!("prdo compare {}{sets}", files.join(" "));
     let contest = Contest { title: &title, name: &title, planned, command, run_files };
@@ -42,15 +44,46 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Every combination of a document's lists. Where several files are compared, their names tell them apart.
-fn label(document: Document, several: bool) -> Vec<Planned> {
-    let mut all = document.expand();
-    for (labels, document) in &mut all {
-        if several {
-            labels.insert(0, ("name", Value::Text(document.text("name").unwrap_or_default())));
+/// Every combination of the documents' lists. Where several files are compared, what they call their runs tells them
+/// apart, or if two call theirs the same, the files' own names.
+fn label(documents: Vec<Document>, files: &[String]) -> Vec<Planned> {
+    let names: Vec<String> =
+        documents.iter().map(|document| document.text("name").unwrap_or_default()).collect();
+    let differ = names.iter().enumerate().all(|(k, name)| !names[..k].contains(name));
+    let names = if differ { &names } else { files };
+    let mut planned = Vec::new();
+    for (document, name) in documents.into_iter().zip(names) {
+        for (mut labels, document) in document.expand() {
+            if files.len() > 1 {
+                labels.insert(0, ("name", Value::Text(name.clone())));
+            }
+            planned.push((labels, document));
         }
     }
-    all
+    planned
+}
+
+/// Refuses the same run twice: it would count as two seeds.
+fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
+    let same = |(labels, document): &Planned, (others, other): &Planned| {
+        let seed = |document: &Document| document.integer("seed");
+        labels == others && seed(document) == seed(other)
+    };
+    for (k, run) in planned.iter().enumerate() {
+        if planned[..k].iter().any(|other| same(run, other)) {
+            let which = described(&run.0);
+            return Err(Failure::Input(format!(
+                "the same run is asked for twice{}\n  = help: write each value of a list, and each file, once",
+                if which.is_empty() { String::new() } else { format!(": {which}") }
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What sets a run apart, in words.
+fn described(labels: &[(&'static str, Value)]) -> String {
+    labels.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Runs of several files with other budgets, or with none, are told apart by them: their figures must not be averaged.
@@ -93,30 +126,38 @@ pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(Comparison, Folde
     let Contest { title, name, planned, command, run_files } = contest;
     let (data, network) = check(&planned)?;
     let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
-    let parts = Parts::open(&folder, out.overwrite)?;
+    let parts = Parts::open(&folder, &planned, out.overwrite)?;
     let stop = Stop::listen()?;
     let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
     let cells = planned.par_iter().enumerate().map(|(k, (labels, document))| {
-        let Some(cell) = parts.cell(k, labels, document, &stop)? else { return Ok(None) };
-        if let Ok(mut guard) = progress.lock() {
+        let fate = parts.cell(k, labels, document, &stop)?;
+        if let (Fate::Finished(cell), Ok(mut guard)) = (&fate, progress.lock()) {
             guard.1 += 1;
             let done = guard.1;
             guard.0.at(done, || cell.method.card().title.to_string());
         }
-        Ok(Some(cell))
+        Ok(fate)
     });
-    let cells = cells.collect::<Result<Vec<_>, Failure>>()?;
+    let fates = cells.collect::<Result<Vec<_>, Failure>>()?;
     if let Ok(mut guard) = progress.lock() {
         guard.0.finish();
     }
-    let done = cells.iter().flatten().count();
-    if done < cells.len() {
+    let all = fates.len();
+    let (mut cells, mut failed, mut stopped) = (Vec::new(), Vec::new(), 0);
+    for (fate, (labels, _)) in fates.into_iter().zip(&planned) {
+        match fate {
+            Fate::Finished(cell) => cells.push(*cell),
+            Fate::Failed(why) => failed.push((described(labels), why)),
+            Fate::Stopped => stopped += 1,
+        }
+    }
+    if stopped > 0 {
         let shown = folder.path().display();
-        tell(&format!("stopped: {done} of {} runs are finished and stay in {shown}", cells.len()));
+        tell(&format!("stopped: {} of {all} runs are finished and stay in {shown}", cells.len()));
         tell(&format!("go on with: {command} --out {shown}"));
         return Err(Failure::Work("interrupted".into()));
     }
-    let cells = cells.into_iter().flatten().collect();
+    let data = left_out(data, &failed, all)?;
     let comparison = Comparison { title: title.to_string(), data, command, run_files, network, cells };
     write(&comparison, &folder)?;
     parts.remove()?;
@@ -142,12 +183,8 @@ fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
             return Err(document.error("privacy.statement", message).help("train with `prdo run`").into());
         }
         let built = build(document).map_err(|e| {
-            let which: Vec<String> = labels.iter().map(|(k, v)| format!("{k} = {v}")).collect();
-            let context = if which.is_empty() {
-                String::new()
-            } else {
-                format!("\n  in the run with {}", which.join(", "))
-            };
+            let which = described(labels);
+            let context = if which.is_empty() { which } else { format!("\n  in the run with {which}") };
             Failure::Input(format!("{e}{context}"))
         })?;
         for warning in built.warnings {
@@ -170,26 +207,48 @@ fn check(planned: &[Planned]) -> Result<(String, String), Failure> {
     Ok((data, network))
 }
 
-/// A run that was built, trained to its end; nothing when it was stopped before.
-fn train(
-    labels: &[(&'static str, Value)],
-    document: &Document,
-    mut built: Built,
-    stop: &Stop,
-) -> Result<Option<Cell>, Failure> {
+/// What became of a run.
+enum Fate {
+    Finished(Box<Cell>),
+    /// It could not go on: why.
+    Failed(String),
+    Stopped,
+}
+
+/// Says which runs failed, and adds them to what the data is: tables and report have the others.
+///
+/// # Errors
+/// When none is left.
+fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<String, Failure> {
+    let Some((which, why)) = failed.first() else { return Ok(data) };
+    if failed.len() == all {
+        let which = if which.is_empty() { which.clone() } else { format!("the run with {which}: ") };
+        return Err(Failure::Work(format!("{which}{why}")));
+    }
+    for (which, why) in failed {
+        tell(&format!("warning: the run with {which} is left out: {why}"));
+    }
+    let which: Vec<&str> = failed.iter().map(|(which, _)| which.as_str()).collect();
+    Ok(format!("{data}; left out because they failed: the runs with {}", which.join("; ")))
+}
+
+/// A run that was built, trained to its end.
+fn train(labels: &[(&'static str, Value)], document: &Document, mut built: Built, stop: &Stop) -> Fate {
     let (method, gamma, clip) = (built.method, built.settings.gamma, built.clip);
     let started = Instant::now();
     let rounds = u64::from(built.prepared.schedule.rounds);
     let common_class = built.common_class;
     let (mut rows, schedule) = (Rows { rows: Vec::new(), stop }, built.prepared.schedule);
     let end = prdo::simulator::train(&mut *built.prepared.training, &schedule, &mut rows);
-    if end.map_err(prdo::error::RunError::from)? == End::Stopped {
-        return Ok(None);
+    match end {
+        Ok(End::Stopped) => return Fate::Stopped,
+        Ok(_) => {}
+        Err(error) => return Fate::Failed(prdo::error::RunError::from(error).to_string()),
     }
     let outcome = built.prepared.outcome(rows.rows, Vec::new());
     let measured = outcome.last().is_some_and(|row| row.test_accuracy.is_some());
     let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
-    Ok(Some(Cell {
+    Fate::Finished(Box::new(Cell {
         method,
         labels: labels.iter().filter(|(k, _)| *k != "seed").map(|(k, v)| (k.to_string(), shown(v))).collect(),
         seed: document.integer("seed").unwrap_or(1),
@@ -229,14 +288,35 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     const NAME: &'static str = "parts";
+    /// The settings of all runs.
+    const SETTINGS: &'static str = "parts/settings.txt";
 
     /// Those in a folder, which stay unless they are to be replaced.
-    fn open(folder: &'a Folder, overwrite: bool) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// Finished runs of a comparison with other settings, which would be lost.
+    fn open(folder: &'a Folder, planned: &[Planned], overwrite: bool) -> Result<Self, Failure> {
         let parts = Self { folder };
         if overwrite {
             parts.remove()?;
         }
+        let settings: String = planned.iter().map(|(_, document)| document.settings() + "\n").collect();
+        let there = std::fs::read_to_string(folder.path().join(Self::SETTINGS));
+        if there.is_ok_and(|there| there != settings) && parts.any() {
+            return Err(Failure::Input(format!(
+                "{} holds finished runs of an interrupted comparison with other settings, which are kept: choose another \
+                 --out, or add --overwrite",
+                folder.path().display()
+            )));
+        }
+        folder.write(Self::SETTINGS, settings.as_bytes())?;
         Ok(parts)
+    }
+
+    /// Whether a run is finished.
+    fn any(&self) -> bool {
+        let entries = std::fs::read_dir(self.folder.path().join(Self::NAME)).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|end| end == "json"))
     }
 
     fn remove(&self) -> Result<(), Failure> {
@@ -251,9 +331,9 @@ impl<'a> Parts<'a> {
         labels: &[(&'static str, Value)],
         document: &Document,
         stop: &Stop,
-    ) -> Result<Option<Cell>, Failure> {
+    ) -> Result<Fate, Failure> {
         if stop.asked() {
-            return Ok(None);
+            return Ok(Fate::Stopped);
         }
         let built = build(document)?;
         let fingerprint: String = built.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -262,12 +342,14 @@ impl<'a> Parts<'a> {
         let kept = read.and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
         let kept = kept.filter(|json| json["fingerprint"] == fingerprint.as_str());
         if let Some(cell) = kept.and_then(|json| Cell::from_json(&json["run"])) {
-            return Ok(Some(cell));
+            return Ok(Fate::Finished(Box::new(cell)));
         }
-        let Some(cell) = train(labels, document, built, stop)? else { return Ok(None) };
-        let json = json!({ "fingerprint": fingerprint, "run": cell.to_json() });
-        self.folder.write(&name, json.to_string().as_bytes())?;
-        Ok(Some(cell))
+        let fate = train(labels, document, built, stop);
+        if let Fate::Finished(cell) = &fate {
+            let json = json!({ "fingerprint": fingerprint, "run": cell.to_json() });
+            self.folder.write(&name, json.to_string().as_bytes())?;
+        }
+        Ok(fate)
     }
 }
 

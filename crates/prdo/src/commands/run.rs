@@ -7,7 +7,7 @@ use crate::cli::RunArgs;
 use crate::progress::{Patience, Progress, say, tell};
 use prdo::budget::words::short;
 use prdo::config::{Built, ConfigError, Document, NetworkFacts, build_showing, resolved};
-use prdo::output::{Folder, parse_rows};
+use prdo::output::{Folder, parse_rows, time_before};
 use prdo::report::{describe, measured_note};
 use prdo::session::{Results, worries};
 use prdo::simulator::{CheckpointError, End, Row, train};
@@ -64,7 +64,7 @@ fn train_and_show(
         stop,
         checkpoint_every: checkpoint_interval(args.checkpoint_every)?,
         label: String::new(),
-        before: Duration::ZERO,
+        before: if kept.is_empty() { Duration::ZERO } else { time_before(folder.path()) },
         again: again(args, folder.path()),
         checkpointed: Box::new(|_, _| Ok(())),
         tensorboard: args.tensorboard,
@@ -150,11 +150,13 @@ pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Vec
             (CheckpointError::OtherRun, Ok(differences)) => format!(": {}", some(&differences)),
             _ => String::new(),
         };
-        Failure::Input(format!(
-            "{}: {error}{why}\n  = help: put that back to go on with it, train into another folder, or remove {} to begin again",
-            state.display(),
-            path.display()
-        ))
+        let help = match error {
+            CheckpointError::OtherRun => {
+                "put that back to go on with it, train into another folder, or begin anew with --overwrite"
+            }
+            _ => "begin anew with --overwrite instead of --resume, or train into another folder",
+        };
+        Failure::Input(format!("{}: {error}{why}\n  = help: {help}", state.display()))
     })?;
     let round = built.prepared.training.round();
     let text = std::fs::read_to_string(path.join("metrics.csv")).unwrap_or_default();

@@ -9,7 +9,7 @@ use super::model::{
 use super::network::Wiring;
 use super::place::ConfigError;
 use super::recipe::{Recipe, recipe};
-use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
+use super::records::{Holdings, Kept, Source, holdings, is_generated, kept_holdings, mapped_holdings, wired};
 use super::resolved::{Known, Settled, settings};
 use crate::output::is_trained_by_prdo;
 use crate::run::{Guarantee, Prepared, Privacy, Run};
@@ -290,6 +290,7 @@ fn finish<F: Feature>(
         recipe;
     warnings.extend(thoughts);
     warnings.extend(about_start(document, privacy.is_some()));
+    warnings.extend(without_effect(document, kind));
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
         .rounds(rounds)
         .seed(document.integer("seed").unwrap_or(1))
@@ -344,6 +345,31 @@ fn finish<F: Feature>(
         network: None,
         features: None,
     })
+}
+
+/// Settings that were typed and that this run does not read. One that is meant for some values of a sweep is not named.
+fn without_effect(document: &Document, kind: &str) -> Vec<String> {
+    let source = document.text("data.source").unwrap_or_default();
+    let partition = document.text("partition.kind").unwrap_or_default();
+    let (generated, linear) = (is_generated(&source), matches!(kind, "logistic" | "softmax"));
+    let from_file = format!("it is about generated records, and data.source = {source:?}");
+    let model = format!("model.kind = {kind:?} with data.source = {source:?} does not read it");
+    let dealt = format!("partition.kind = {partition:?} does not read it");
+    let unread = [
+        ("model.regularization", !linear && kind != OWN, "model.kind", &model),
+        ("model.intercept", kind != "logistic" || generated, "model.kind", &model),
+        ("model.condition", kind != "quadratic", "model.kind", &model),
+        ("model.curvature", kind != "log-cosh", "model.kind", &model),
+        ("data.records", !generated, "data.source", &from_file),
+        ("data.dimension", !generated, "data.source", &from_file),
+        ("data.heterogeneity", !generated, "data.source", &from_file),
+        ("partition.concentration", partition != "dirichlet", "partition.kind", &dealt),
+        ("partition.shards", partition != "shards", "partition.kind", &dealt),
+    ];
+    let typed = unread
+        .into_iter()
+        .filter(|(path, unread, decides, _)| *unread && document.has(path) && !document.is_swept(decides));
+    typed.map(|(path, _, _, why)| format!("{path} has no effect: {why}")).collect()
 }
 
 /// What to say about a starting point that the privacy statement rests on, or that is not what was typed.

@@ -169,6 +169,15 @@ impl Document {
         Ok(())
     }
 
+    /// Every setting that was given, a line each.
+    pub fn settings(&self) -> String {
+        let line = |(path, entry): (&&str, &Entry)| {
+            let values: Vec<String> = entry.values.iter().map(Value::to_string).collect();
+            format!("{path} = {}\n", values.join(", "))
+        };
+        self.entries.iter().map(line).collect()
+    }
+
     /// The keys that hold lists, with their values: what a sweep varies.
     pub fn sweeps(&self) -> Vec<(&'static str, &[Value])> {
         let lists = self.entries.iter().filter(|(_, entry)| entry.values.len() > 1);

@@ -20,7 +20,7 @@ use dealing::{Dealt, large_nodes, least_records, nobody_takes_part, partition, s
 use errors::data_error;
 use files::{Part, brings_test, read, read_file, read_test, refused};
 use generated::{from_law, law_facts};
-use labels::{Labels, given_classes, labelled_test, rare_class, relabel};
+use labels::{Labels, given_classes, labelled_test, rare_class, refuse_gaps, relabel};
 use organisations::Organisations;
 use prdo_peer::agreement::Facts;
 use prdo_problem::data::{self, DataError, Dataset, Feature, ImageShape, Loaded, Table};
@@ -291,6 +291,7 @@ fn from_loaded<F: Feature>(
     let intercept = intercept(document, binary) && !document.has_section("features");
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
+    refuse_gaps(document, (labels, dataset.class_names.is_some()), table.labels(), classes)?;
     warnings.extend(rare_class(document, dataset.class_names.as_deref(), table.labels(), classes));
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
@@ -300,6 +301,10 @@ fn from_loaded<F: Feature>(
     let by_column = document.text("partition.kind").is_none_or(|kind| kind == "column");
     let organisations = by_column.then(|| Organisations::of(&dataset));
     warnings.extend(organisations.as_ref().and_then(Organisations::warning));
+    if document.has("data.test") && !document.has("data.test_path") && brings_test(document).is_some() {
+        let why = "so many of the training records are held out instead";
+        warnings.push(format!("data.test: the test images of the folder are not used, {why}"));
+    }
     let (dataset, validation, mut held_out) = split(document, dataset)?;
     if let Some(path) = document.file("data.test_path") {
         let test = read_test(document, &path, &facts, convert)?;
@@ -316,7 +321,7 @@ fn from_loaded<F: Feature>(
     } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
         let test = read(document, &path, "data.path", Part::Test(None))?;
         let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
-        held_out = Some(with_intercept(relabel(test).map_err(at)?.0));
+        held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     }
     warnings.extend(no_test_images(document));
     let dealt = partition(document, &dataset, nodes, &holders);

@@ -212,8 +212,9 @@ fn value(path: &'static str, document: &Document, settled: &Settled<'_>) -> Opti
     let source = document.text("data.source").unwrap_or_default();
     let generated = is_generated(&source);
     // A folder of images brings its own test images, and so may a program: then no number of records is set aside.
-    let own_test = document.file("data.path").is_some_and(|p| p.is_dir())
-        || document.given().is_some_and(|given| given.test.is_some());
+    let folder = document.file("data.path").is_some_and(|p| p.is_dir());
+    let own_test =
+        (folder && !document.has("data.test")) || document.given().is_some_and(|given| given.test.is_some());
     let has_accuracy =
         (matches!(model, "logistic" | "softmax" | OWN) || layers::is_network(model)) && !own_test;
     let from_file = |path| document.file(path).map(|p| Value::Text(absolute(&p)));

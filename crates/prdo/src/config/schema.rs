@@ -491,10 +491,13 @@ pub fn find(path: &str) -> Option<&'static Key> {
 pub fn nearest(path: &str) -> Option<&'static str> {
     let name = |p: &'static str| p.rsplit('.').next().unwrap_or(p);
     let typed = path.rsplit('.').next().unwrap_or(path);
-    let same_name = KEYS.iter().find(|key| name(key.path) == typed).map(|key| key.path);
+    let distance = |key: &Key| (strsim::damerau_levenshtein(key.path, path), key.path);
+    // Of several sections that have the name, the one that is written most alike.
+    let of_name = KEYS.iter().filter(|key| name(key.path) == typed);
+    let same_name = of_name.map(distance).min().map(|(_, path)| path);
     let nearest = KEYS
         .iter()
-        .map(|key| (strsim::damerau_levenshtein(key.path, path), key.path))
+        .map(distance)
         .min()
         .filter(|(distance, _)| *distance <= 2 + path.len() / 6)
         .map(|(_, path)| path);
@@ -515,6 +518,8 @@ mod tests {
     fn slips_are_recognised() {
         for (typed, meant) in [
             ("method.stepsize", "method.step_size"),
+            ("modle.kind", "model.kind"),
+            ("partitoin.kind", "partition.kind"),
             ("method.step_sise", "method.step_size"),
             ("step_size", "method.step_size"),
             ("batch.szie", "batch.size"),

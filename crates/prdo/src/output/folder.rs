@@ -32,6 +32,12 @@ pub enum FolderError {
         /// The folder.
         path: String,
     },
+    /// It holds a run or a comparison, and was meant for something else.
+    #[error("{path} holds a run or a comparison, which is kept: choose another --out")]
+    Other {
+        /// The folder.
+        path: String,
+    },
     /// It is no folder, or would be in something that is none.
     #[error(
         "{path} is not a folder: a file is there (or where a folder above it should be); choose another --out"
@@ -161,13 +167,17 @@ impl Folder {
         Self::lock(path.to_path_buf())
     }
 
-    /// The same for a folder that several processes fill: waits until no other one is writing there. A folder that
-    /// holds the file `mark` is prdo's too, wherever it came from.
+    /// The same for a folder that several processes fill with runs in folders below: waits until no other one is writing
+    /// there. A folder that holds the file `mark` is prdo's too, wherever it came from.
     ///
     /// # Errors
-    /// Someone else's folder, or a disk that fails.
+    /// Someone else's folder, that of a single run or of a comparison, or a disk that fails.
     pub fn wait(path: &Path, mark: &str) -> Result<Self, FolderError> {
         Self::check_ours(path, &[LOCK, mark])?;
+        let single = ["run.toml", "summary.json", "comparison.json", "parts"];
+        if entries(path)?.iter().any(|entry| single.contains(&entry.as_str())) {
+            return Err(FolderError::Other { path: path.display().to_string() });
+        }
         fs::create_dir_all(path).map_err(disk("cannot make the folder", path))?;
         let lock = Self::lock_file(path)?;
         lock.lock().map_err(disk("cannot lock", path))?;

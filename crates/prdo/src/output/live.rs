@@ -56,6 +56,16 @@ pub struct Live {
     disagreement: Vec<f64>,
 }
 
+/// How long the run in a folder took so far, all its pieces together.
+pub fn time_before(folder: &Path) -> Duration {
+    let live: Json = fs::read(folder.join(LIVE))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
+    let seconds = live["seconds"].as_f64().unwrap_or(0.0);
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
+}
+
 impl Live {
     /// Says that a run begins or goes on in a folder; the log of the process before is kept.
     pub fn begin(folder: &Path, course: Course) -> Self {

@@ -11,7 +11,7 @@ mod model;
 mod network;
 
 pub use folder::{Folder, FolderError, write_atomically, write_privately};
-pub use live::{Course, LIVE, Live};
+pub use live::{Course, LIVE, Live, time_before};
 pub use metrics::{
     MetricsFile, format_moments, format_row, header, moments_header, parse_rows, salvage_rows,
 };

@@ -44,12 +44,8 @@ impl Comparison {
             row.push(spread(last(&|row| row.consensus_error)));
             row.push(group.cells[0].guarantee.map_or("∞".into(), |g| format!("{:.3}", g.epsilon)));
             row.push(group.cells[0].rows.last().map_or(String::new(), |row| bytes(row.bytes_sent)));
-            row.push(
-                group.cells[0]
-                    .rows
-                    .last()
-                    .map_or(String::new(), |row| figure(row.gradient_evaluations as f64)),
-            );
+            let gradients = last(&|row| row.gradient_evaluations as f64);
+            row.push(gradients.map_or(String::new(), |gradients| figure(gradients.mean.round())));
             row
         });
         let mut rows: Vec<Vec<String>> = rows.collect();

@@ -157,6 +157,33 @@ pub(super) fn rare_class(
     })
 }
 
+/// Refuses a largest label that hardly any record has and that is far beyond the next one: it is a slip, and the model
+/// would have an output for every number below it. `data.classes` says that it is meant.
+pub(super) fn refuse_gaps(
+    document: &Document,
+    (kind, named): (Labels, bool),
+    labels: &[f64],
+    classes: Option<usize>,
+) -> Result<(), ConfigError> {
+    let numbered = kind == Labels::Classes && !named && !document.has("data.classes");
+    let found = different(labels.iter().copied());
+    let (Some(classes), [.., next, largest]) = (classes.filter(|_| numbered), &found[..]) else {
+        return Ok(());
+    };
+    let count = labels.iter().filter(|label| *label == largest).count();
+    if *largest <= 2.0 * (next + 1.0) || 20 * count > labels.len() {
+        return Ok(());
+    }
+    let record = labels.iter().position(|label| label == largest).unwrap_or(0);
+    let message = format!(
+        "data: record {record} has the label {largest}, but the next smaller label is {next}: only {} of the {classes} classes have records",
+        found.len()
+    );
+    let help = format!("correct the label, or if it is meant, write classes = {classes} under [data]");
+    let field = if document.has("data.label") { "data.label" } else { "data.path" };
+    Err(document.error(field, message).help(help))
+}
+
 /// Labels as the model reads them, and how many classes there are.
 pub(super) fn relabel<F: Feature>(
     table: Table<F>,

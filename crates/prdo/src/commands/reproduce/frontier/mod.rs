@@ -18,7 +18,7 @@ use crate::progress::{say, tell};
 use plan::Plan;
 use points::Point;
 use prdo::config::{Document, resolved};
-use prdo::output::{Folder, FolderError};
+use prdo::output::{Folder, FolderError, time_before};
 use results::{Cell, FILE, Results};
 use serde_json::{Value as Json, json};
 use setting::Key;
@@ -94,7 +94,7 @@ fn train(plan: &Plan, key: &Key, label: String, stop: &Stop) -> Result<Fate, Fai
         stop: stop.clone(),
         checkpoint_every: CHECKPOINT_EVERY,
         label,
-        before: Duration::ZERO,
+        before: if kept.is_empty() { Duration::ZERO } else { time_before(folder.path()) },
         again: plan.command(),
         checkpointed: Box::new(|_, _| Ok(())),
         tensorboard: false,
