@@ -1,7 +1,7 @@
 //! A run built in code: your records, your model, any method, private or not.
 
 use crate::error::RunError;
-use prdo_accounting::{Accountant, Event, History, Method as Accounting, Target, calibrate};
+use prdo_accounting::{Accountant, AccountingError, Event, History, Method as Accounting, Target, calibrate};
 use prdo_algorithm::graph::{Mixing, Spectrum};
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{
@@ -109,10 +109,28 @@ impl Plan {
         };
         let mut history = spent.clone();
         history.append(&guarantee.plan(self.rounds)?);
+        let cost = accountant.epsilon(&history, delta)?.upper;
+        if let (Privacy::Budget { epsilon, .. }, true) = (&self.privacy, cost == 0.0) {
+            return Err(nothing_to_keep(*epsilon, delta).into());
+        }
         // Where even ε = 0 holds, so does any other: a budget is positive.
-        guarantee.epsilon = accountant.epsilon(&history, delta)?.upper.max(f64::MIN_POSITIVE);
+        guarantee.epsilon = cost.max(f64::MIN_POSITIVE);
         Ok(guarantee)
     }
+}
+
+/// What is wrong with a budget at which even ε = 0 holds: usually δ.
+fn nothing_to_keep(epsilon: f64, delta: f64) -> AccountingError {
+    let (field, value, allowed) = if epsilon < 1e-6 {
+        ("epsilon", epsilon, "large enough to be told from 0 at this δ")
+    } else {
+        (
+            "delta",
+            delta,
+            "small: with this one even ε = 0 holds with hardly any noise, and one over the records is much",
+        )
+    };
+    AccountingError::OutOfRange { field, value, allowed }
 }
 
 /// A run to be: settings that can still be changed. See the [crate] for an example.

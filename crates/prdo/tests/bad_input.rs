@@ -162,6 +162,12 @@ fn bad_files_and_arguments() {
     refused(&desk, "run run.toml --out out --set method.gamma=9", &["--set", "method.gamma = 9"]);
     refused(&desk, "run run.toml --out out --resume", &["no run to resume"]);
     refused(&desk, "run run.toml --out out --threads 0", &["--threads 0"]);
+    refused(
+        &desk,
+        "run run.toml --out out --set rounds=2 --set privacy.delta=0.5",
+        &["delta = 0.5", "even ε = 0 holds"],
+    );
+    refused(&desk, "run run.toml --out out --set privacy.epsilon=1e-300", &["epsilon", "told from 0"]);
     refused(&desk, "run run.toml --out out --checkpoint-every -1", &["--checkpoint-every"]);
     refused(&desk, "run run.toml --out empty-folder", &["not empty"]);
     refused(&desk, "compare absent.toml", &["absent.toml"]);
