@@ -28,13 +28,23 @@ pub enum WorthError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A run that cannot be prepared, or fails.
-    #[error("{who}: {error}")]
+    #[error("{who}: {error}{}", help(who))]
     Run {
         /// Who trained.
         who: String,
         /// Why it failed.
         error: Box<RunError>,
     },
+}
+
+/// What may help a run that failed.
+fn help(who: &str) -> &'static str {
+    match who.ends_with("without privacy") {
+        true => {
+            "\n  = help: runs without privacy are not clipped: give them a smaller step by --open method.step_size=…"
+        }
+        false => "",
+    }
 }
 
 impl WorthError {

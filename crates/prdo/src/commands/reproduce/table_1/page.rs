@@ -108,7 +108,11 @@ fn report(plan: &Plan, results: &Results, tables: &[Table<'_>]) -> String {
         lines.extend(table.verdict());
         lines.join("\n")
     });
-    let mut page = Page::new("Table 1: private CIFAR-10", &lead);
+    let title = match plan.group.setting {
+        Setting::Quick => "Table 1 in small: digits instead of CIFAR-10",
+        Setting::Paper => "Table 1: private CIFAR-10",
+    };
+    let mut page = Page::new(title, &lead);
     for table in tables {
         add_table(&mut page, table);
     }
