@@ -87,7 +87,7 @@ pub fn noise_multiplier_after(
         accountant.remember(history, target.delta, *bounds);
         return Ok(*z);
     }
-    let Some(ln_z) = least_meeting(accountant, target, &plan, (least.ln(), most.ln()))? else {
+    let Some(ln_z) = least_meeting(accountant, target, plan, (least.ln(), most.ln()))? else {
         let (epsilon, delta) = (target.epsilon, target.delta);
         return Err(AccountingError::Unreachable { epsilon, delta, largest: most });
     };
