@@ -84,30 +84,13 @@ impl Accountant {
         Ok(bounds)
     }
 
-    /// The same, only as tight as it takes to tell whether `upper` is at most `limit`: much faster for a few releases,
-    /// unless ε is nearly the limit.
-    ///
-    /// # Errors
-    /// δ outside (0, 1).
-    pub(crate) fn epsilon_against(
-        &self,
-        history: &History,
-        delta: f64,
-        limit: f64,
-    ) -> Result<Bounds, AccountingError> {
-        match (self.method, self.remembered(history, delta)) {
-            (Method::Numerical, None) => numerical::epsilon_against(history, delta, limit),
-            _ => self.epsilon(history, delta),
-        }
-    }
-
-    /// Takes an answer from elsewhere for that of the last question.
+    /// Takes an answer for that of the last question.
     pub(crate) fn remember(&self, history: &History, delta: f64, bounds: Bounds) {
         *lock(&self.last) = Some((history.clone(), delta, bounds));
     }
 
     /// The answer, if this was the last question.
-    pub(crate) fn remembered(&self, history: &History, delta: f64) -> Option<Bounds> {
+    fn remembered(&self, history: &History, delta: f64) -> Option<Bounds> {
         let last = lock(&self.last);
         let known = last.as_ref().filter(|(known, at, _)| known == history && *at == delta);
         known.map(|(_, _, bounds)| *bounds)
@@ -133,8 +116,7 @@ impl Accountant {
     /// # Errors
     /// None that a valid [`Target`] allows; δ is checked again.
     pub fn prove(&self, history: &History, budget: &Target) -> Result<bool, AccountingError> {
-        let cost = self.epsilon_against(history, budget.delta(), budget.epsilon())?;
-        let within = cost.upper <= budget.epsilon();
+        let within = self.epsilon(history, budget.delta())?.upper <= budget.epsilon();
         if within {
             let mut known = lock(&self.proven);
             known.retain(|(target, old)| target != budget || !old.is_within(history));

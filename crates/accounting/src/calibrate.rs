@@ -91,14 +91,13 @@ pub fn noise_multiplier_after(
         let (epsilon, delta) = (target.epsilon, target.delta);
         return Err(AccountingError::Unreachable { epsilon, delta, largest: most });
     };
-    let history = plan(ln_z)?;
-    if let Some(bounds) = accountant.remembered(&history, target.delta) {
-        let mut known = known();
-        let excess = (known.len() + 1).saturating_sub(MOST_KNOWN);
-        known.drain(..excess);
-        known.push((question, ln_z.exp().clamp(least, most), history, bounds));
-    }
-    Ok(ln_z.exp().clamp(least, most))
+    let (z, history) = (ln_z.exp().clamp(least, most), plan(ln_z)?);
+    let bounds = accountant.epsilon(&history, target.delta)?;
+    let mut known = known();
+    let excess = (known.len() + 1).saturating_sub(MOST_KNOWN);
+    known.drain(..excess);
+    known.push((question, z, history, bounds));
+    Ok(z)
 }
 
 /// What was asked for, the multiplier that was found, the plan with it, and what that costs.
@@ -107,7 +106,7 @@ type Known = ((Method, Target, History, Vec<(f64, u64)>), f64, History, Bounds);
 /// How many answers are kept.
 const MOST_KNOWN: usize = 64;
 
-/// The last answers of this process: comparisons ask the same for every run.
+/// The last answers of this process: comparisons ask the same for every run, and for few rounds an answer takes seconds.
 fn known() -> MutexGuard<'static, Vec<Known>> {
     static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -203,35 +202,17 @@ fn least_meeting(
     accountant: &Accountant,
     target: &Target,
     plan: impl Fn(f64) -> Result<History, AccountingError>,
-    range: (f64, f64),
-) -> Result<Option<f64>, AccountingError> {
-    let against = |history: &History| accountant.epsilon_against(history, target.delta, target.epsilon);
-    let Some(x) = search(accountant, target, &plan, range, &against)? else { return Ok(None) };
-    // What was found is evaluated again by those who use it: as tightly as can be.
-    let exactly = |history: &History| accountant.epsilon(history, target.delta);
-    if exactly(&plan(x)?)?.upper <= target.epsilon {
-        return Ok(Some(x));
-    }
-    search(accountant, target, &plan, range, &exactly)
-}
-
-/// [`least_meeting`] with `cost` to tell on which side of the target a history is.
-fn search(
-    accountant: &Accountant,
-    target: &Target,
-    plan: &impl Fn(f64) -> Result<History, AccountingError>,
     (least, most): (f64, f64),
-    cost: &dyn Fn(&History) -> Result<Bounds, AccountingError>,
 ) -> Result<Option<f64>, AccountingError> {
     // Positive where the cost is above the target; about a logarithm near it.
     let miss = |x: f64| -> Result<f64, AccountingError> {
-        let cost = cost(&plan(x)?)?.upper;
+        let cost = accountant.epsilon(&plan(x)?, target.delta)?.upper;
         // By the comparison itself, not by a rounded quotient; what is not a number does not meet the target.
         let size = (cost / target.epsilon).max(1e-3).ln().min(1e3);
         Ok(if cost <= target.epsilon { size.min(0.0) } else { size.max(f64::MIN_POSITIVE) })
     };
     let guess = match accountant.method() {
-        Method::Numerical => estimated(target, plan, (least, most))?,
+        Method::Numerical => estimated(target, &plan, (least, most))?,
         Method::Renyi | Method::Paper => 0.5 * (least + most),
     };
     let mut stride = if accountant.method() == Method::Numerical { 1e-4 } else { 1.0 };

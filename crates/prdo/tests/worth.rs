@@ -156,16 +156,6 @@ fn images_of_ten_classes_have_no_auc() {
 }
 
 #[test]
-fn a_run_without_privacy_that_diverges_says_how_to_help_it() {
-    let desk = desk();
-    let answer = desk.prdo("worth clinics.toml --open method.step_size=1e308 --out w");
-    assert_eq!(answer.code, Some(1), "{}", answer.stderr);
-    for word in ["without privacy", "step size is too large", "--open method.step_size"] {
-        assert!(answer.stderr.contains(word), "{word:?} is missing in {}", answer.stderr);
-    }
-}
-
-#[test]
 fn what_has_no_answer_is_refused() {
     let desk = desk();
     let changed = |from: &str, to: &str| {

@@ -61,29 +61,6 @@ const WIDE: f64 = 1e-6;
 /// # Errors
 /// δ outside (0, 1).
 pub fn epsilon(history: &History, delta: f64) -> Result<Bounds, AccountingError> {
-    epsilon_until(history, delta, &|_| false)
-}
-
-/// Bounds on the ε of a history at δ that are only as tight as it takes to tell whether `upper` is at most `limit`.
-///
-/// # Guarantee
-/// As [`epsilon`]'s.
-///
-/// # Errors
-/// δ outside (0, 1).
-pub fn epsilon_against(history: &History, delta: f64, limit: f64) -> Result<Bounds, AccountingError> {
-    epsilon_until(history, delta, &|bounds| {
-        let Bounds { lower, upper } = widen(*bounds);
-        lower > limit || upper <= limit
-    })
-}
-
-/// Bounds on ε, finer and finer until they are as near as can be, or `enough`.
-fn epsilon_until(
-    history: &History,
-    delta: f64,
-    enough: &dyn Fn(&Bounds) -> bool,
-) -> Result<Bounds, AccountingError> {
     require("delta", delta, "above 0 and below 1", |d| d > 0.0 && d < 1.0)?;
     if let Some(bounds) = trivial(history) {
         return Ok(bounds);
@@ -94,10 +71,9 @@ fn epsilon_until(
     let remove = Parts::of(history, Direction::Remove);
     let bounds = match closed_curve(&remove) {
         Some(curve) => solve::epsilon_on(curve, delta),
-        None => integrated_epsilon(&remove, delta, enough),
+        None => integrated_epsilon(&remove, delta),
     };
-    let bounds = bounds.unwrap_or(Bounds { lower: 0.0, upper: f64::INFINITY });
-    let bounds = with_addition(history, bounds, delta, enough);
+    let bounds = with_addition(history, bounds.unwrap_or(Bounds { lower: 0.0, upper: f64::INFINITY }), delta);
     // What the integrals could not settle, the simpler bounds may.
     let bounds = if bounds.upper.is_finite() && bounds.width() <= 1e-3 * bounds.upper {
         bounds
@@ -181,20 +157,19 @@ fn closed_curve(parts: &Parts) -> Option<Box<dyn Fn(f64) -> table::Delta>> {
 }
 
 /// ε of a composition in one direction: by the contour, and by the lattice where that is not tight.
-fn integrated_epsilon(parts: &Parts, delta: f64, enough: &dyn Fn(&Bounds) -> bool) -> Option<Bounds> {
+fn integrated_epsilon(parts: &Parts, delta: f64) -> Option<Bounds> {
     let contour = solve::epsilon_at(parts, delta);
     match contour {
-        Some(bounds) if bounds.width() <= (WIDE * bounds.upper).max(1e-12) || enough(&bounds) => Some(bounds),
+        Some(bounds) if bounds.width() <= (WIDE * bounds.upper).max(1e-12) => Some(bounds),
         Some(bounds) => {
-            let lattice = solve::lattice_epsilon_at(parts, delta, enough);
-            Some(lattice.map_or(bounds, |lattice| lattice.and(&bounds)))
+            Some(solve::lattice_epsilon_at(parts, delta).map_or(bounds, |lattice| lattice.and(&bounds)))
         }
-        None => solve::lattice_epsilon_at(parts, delta, enough),
+        None => solve::lattice_epsilon_at(parts, delta),
     }
 }
 
 /// The bounds for removal, raised where addition costs more.
-fn with_addition(history: &History, bounds: Bounds, delta: f64, enough: &dyn Fn(&Bounds) -> bool) -> Bounds {
+fn with_addition(history: &History, bounds: Bounds, delta: f64) -> Bounds {
     let parts = Parts::of(history, Direction::Add);
     // Gaussian losses are the same in both directions.
     if parts.laws.is_empty() || solve::is_at_most(&parts, bounds.upper, delta) {
@@ -202,7 +177,7 @@ fn with_addition(history: &History, bounds: Bounds, delta: f64, enough: &dyn Fn(
     }
     let add = match closed_curve(&parts) {
         Some(curve) => solve::epsilon_on(curve, delta),
-        None => integrated_epsilon(&parts, delta, enough),
+        None => integrated_epsilon(&parts, delta),
     };
     match add {
         Some(add) => Bounds { lower: bounds.lower.max(add.lower), upper: bounds.upper.max(add.upper) },

@@ -234,12 +234,8 @@ fn sizes(parts: &Parts) -> impl Iterator<Item = u32> {
     [14, 17, 20].into_iter().filter(move |bits| !long || *bits < 20)
 }
 
-/// Bounds on ε at δ in this direction from lattices, finer and finer until they are near enough, or `enough`.
-pub(crate) fn lattice_epsilon_at(
-    parts: &Parts,
-    delta: f64,
-    enough: &dyn Fn(&Bounds) -> bool,
-) -> Option<Bounds> {
+/// Bounds on ε at δ in this direction from lattices, finer and finer until they are near enough.
+pub(crate) fn lattice_epsilon_at(parts: &Parts, delta: f64) -> Option<Bounds> {
     let cumulants = Cumulants::new(parts, contour::tail(parts, delta));
     let guess = Cumulants::new(parts, 0.1 * delta / parts.count().max(1.0)).for_delta(libm::log(delta));
     let mut epsilon = guess.epsilon.max(0.0);
@@ -253,7 +249,7 @@ pub(crate) fn lattice_epsilon_at(
         epsilon = start;
         let bounds = best.map_or(Bounds { lower, upper }, |old: Bounds| old.and(&Bounds { lower, upper }));
         best = Some(bounds);
-        if bounds.width() <= 1e-8 * bounds.upper || enough(&bounds) {
+        if bounds.upper - bounds.lower <= 1e-8 * bounds.upper {
             break;
         }
     }
@@ -283,8 +279,7 @@ mod tests {
         ] {
             let history = History::new().and(Event::sampled_gaussian(rate, noise).unwrap(), count);
             let parts = Parts::of(&history, Direction::Remove);
-            let (contour, lattice) =
-                (epsilon_at(&parts, delta), lattice_epsilon_at(&parts, delta, &|_| false));
+            let (contour, lattice) = (epsilon_at(&parts, delta), lattice_epsilon_at(&parts, delta));
             let (Some(contour), Some(lattice)) = (contour, lattice) else { continue };
             assert!(
                 contour.lower <= lattice.upper && lattice.lower <= contour.upper,

@@ -264,3 +264,15 @@ fn counts<F: Feature>(holdings: &Holdings<F>) -> (usize, usize) {
     let least = holdings.nodes.iter().map(Table::len).min().unwrap_or(0);
     (least, holdings.held_out.as_ref().map_or(0, Table::len))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_without_privacy_that_fail_come_with_what_may_help() {
+        let failed = |who: &str| WorthError::of(who)(RunError::missing("seed", "why")).to_string();
+        assert!(failed("north alone, without privacy").contains("--open method.step_size"));
+        assert!(!failed("north alone").contains("--open"));
+    }
+}
