@@ -150,13 +150,13 @@ pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Vec
             (CheckpointError::OtherRun, Ok(differences)) => format!(": {}", some(&differences)),
             _ => String::new(),
         };
-        let help = match error {
-            CheckpointError::OtherRun => {
-                "put that back to go on with it, train into another folder, or begin anew with --overwrite"
-            }
-            _ => "begin anew with --overwrite instead of --resume, or train into another folder",
-        };
-        Failure::Input(format!("{}: {error}{why}\n  = help: {help}", state.display()))
+        // Cells of tables come here too, which know no --overwrite.
+        let first = if error == CheckpointError::OtherRun { "put that back to go on with it, " } else { "" };
+        Failure::Input(format!(
+            "{}: {error}{why}\n  = help: {first}train into another folder, or remove {} to begin again",
+            state.display(),
+            path.display()
+        ))
     })?;
     let round = built.prepared.training.round();
     let text = std::fs::read_to_string(path.join("metrics.csv")).unwrap_or_default();
