@@ -16,7 +16,7 @@ over the multiply-add peak that prdo measures (the higher of the two times). RSS
 libraries included. About three minutes. Compare ratios, on a machine that does nothing else: seconds move.
 
 --check times nothing: it holds every peer's sum, without noise, against a float64 one, and that one against the values
-prdo's own tests use (crates/problem/tests/fixtures/vgg_gradients.json).
+prdo's own tests use (crates/models/tests/fixtures/vgg_gradients.json).
 """
 
 import argparse

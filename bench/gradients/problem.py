@@ -1,6 +1,6 @@
 """What every peer computes: the network vgg-small, two points, a batch, and the two queries.
 
-Weights, images and labels follow the law that crates/problem/tests/fixtures/vgg_gradients.json states and prdo's own
+Weights, images and labels follow the law that crates/models/tests/fixtures/vgg_gradients.json states and prdo's own
 tests use, with more records. So one float64 reference ties the peers to prdo.
 """
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-FIXTURE = Path(__file__).resolve().parents[2] / "crates/problem/tests/fixtures/vgg_gradients.json"
+FIXTURE = Path(__file__).resolve().parents[2] / "crates/models/tests/fixtures/vgg_gradients.json"
 
 # Convolutions are [out, in, 3, 3], fully connected layers [out, in]; a bias follows each.
 CONVOLUTIONS = [(32, 3), (32, 32), (64, 32), (64, 64), (128, 64), (128, 128)]

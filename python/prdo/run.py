@@ -130,11 +130,15 @@ class Run:
         threads: int | None = None,
         overwrite: bool = False,
         callback: Callable[[dict[str, Any]], None] | None = None,
+        checkpoint_every: float = 20.0,
+        resume: bool = False,
     ) -> Result:
         """Trains to the end.
 
-        ``out`` is a folder that gets everything that ``prdo run`` writes, while it trains (no checkpoints: for those use
-        the command). ``callback`` is given every row of metrics as a dict. Ctrl-C stops the run within a round (within
+        ``out`` is a folder that gets everything that ``prdo run`` writes, while it trains: a checkpoint every
+        ``checkpoint_every`` seconds and one when the run is stopped. ``resume=True`` goes on with the run in that folder
+        from its checkpoint, to the same bits (an unseeded run has no checkpoints: nobody keeps its secret; a Python model
+        that is stopped in the middle of a round goes on from the last one). ``callback`` is given every row of metrics as a dict. Ctrl-C stops the run within a round (within
         one call of a Python model) and raises ``KeyboardInterrupt``; so does anything that ``callback`` or a Python model
         raises. The interpreter's lock is released.
 
@@ -148,7 +152,9 @@ class Run:
             warnings.warn(warning, stacklevel=2)
         told = Progress(self.facts["rounds"], progress, callback, COLUMNS)
         try:
-            trained = session.train(None if out is None else os.fspath(out), overwrite, threads, told)
+            trained = session.train(
+                None if out is None else os.fspath(out), overwrite, threads, told, checkpoint_every, resume
+            )
         finally:
             told.close()
         return Result(trained)

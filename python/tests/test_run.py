@@ -69,6 +69,28 @@ def test_a_run_file_gives_the_commands_bits(command, tmp_path, source):
     assert (again.average == result.average).all() and (again.models == result.models).all()
 
 
+def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path):
+    path = digits_run(tmp_path)
+
+    def run():
+        return prdo.Run(path, set={"rounds": 400})
+
+    def stop(row):
+        raise RuntimeError("enough")
+
+    whole = run().train(tmp_path / "whole", progress=False)
+    with pytest.raises(RuntimeError, match="enough"):
+        run().train(tmp_path / "parts", progress=False, callback=stop)
+    with pytest.raises(prdo.InputError, match="resume=True"):
+        run().train(tmp_path / "parts", progress=False)
+    result = run().train(tmp_path / "parts", progress=False, resume=True)
+    assert (result.models == whole.models).all() and (result.history["loss"] == whole.history["loss"]).all()
+    for name in SAME:
+        assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    with pytest.raises(prdo.InputError, match="resume"):
+        run().train(progress=False, resume=True)
+
+
 def test_keyword_arguments_are_the_run_file(tmp_path):
     from_file = prdo.Run(digits_run(tmp_path), set={"metrics.moments": False})
     from_arguments = prdo.Run(

@@ -21,7 +21,7 @@ def rounds(page):
     return int(page.text("round").split(" of ")[0].replace("\u2009", "").replace("\u202f", "").replace(" ", ""))
 
 
-def state(page, word, timeout=20):
+def state(page, word, timeout=60):
     page.wait(f"document.getElementById('pill').textContent === {word!r}", timeout)
 
 
@@ -102,7 +102,7 @@ def it_is_live_and_survives_reload_kill_and_resuming(world, page, pictures):
     page.picture(pictures("running"))
     child.send_signal(signal.SIGKILL)
     child.wait()
-    state(page, "not reached", 30)
+    state(page, "not reached")
     assert "prdo watch" in page.text("notes") and page.value("!!document.querySelector('.chart-stage path.chart-line')")
     page.picture(pictures("unreachable"))
     page.goto(world.watch("out"))
@@ -114,7 +114,7 @@ def it_is_live_and_survives_reload_kill_and_resuming(world, page, pictures):
     typed = page.text("notes").split("Go on with: prdo ")[1].split("--resume")[0] + "--resume"
     again = world.start("again", *typed.split())
     state(page, "running")
-    page.wait(f"Number(document.getElementById('round').textContent.split(' of ')[0].replace(/\\D/g, '')) > {kept}", 30)
+    page.wait(f"Number(document.getElementById('round').textContent.split(' of ')[0].replace(/\\D/g, '')) > {kept}")
     again.send_signal(signal.SIGINT)
     again.wait(20)
     state(page, "stopped")
@@ -144,7 +144,7 @@ def a_run_that_fails(world, page, pictures):
     world.write("run.toml", run_file(DIVERGING))
     child = world.start("run", "run", "run.toml", "--out", "out", "--watch")
     page.goto(world.url("run"))
-    state(page, "failed", 40)
+    state(page, "failed", 180)
     assert "not finite" in page.text("notes") and points(page) > 1
     assert "not private" in page.text("epsilon") and page.text("metric") == "not finite"
     page.picture(pictures("failed"))
@@ -169,8 +169,8 @@ def a_thousand_nodes(world, page, pictures):
         child = world.start(kind, "run", "run.toml", "--out", kind, "--watch")
         page.goto(world.url(kind))
         state(page, "running")
-        page.wait("document.querySelectorAll('#nodes .bars i').length > 0", 30)
-        page.wait("document.querySelector('.chart-stage path.chart-line')", 30)
+        page.wait("document.querySelectorAll('#nodes .bars i').length > 0")
+        page.wait("document.querySelector('.chart-stage path.chart-line')")
         page.picture(pictures(f"thousand-{kind}"), whole=True)
         child.send_signal(signal.SIGKILL)
         child.wait()
@@ -199,16 +199,16 @@ def members_of_an_agreement(world, page, pictures):
     page.wait("document.getElementById('nodes').textContent.includes('not reached')")
     page.picture(pictures("node-waiting"))
     others = [join(world, name) for name in ("east", "south", "west")]
-    page.wait("!document.getElementById('nodes').textContent.includes('not reached') && document.getElementById('nodes').textContent.includes('east')", 30)
-    page.wait("Number(document.getElementById('round').textContent.split(' of ')[0].replace(/\\D/g, '')) > 20", 40)
-    page.wait("Math.max(...[...document.querySelectorAll('.chart-stage path.chart-line')].map((e) => e.getAttribute('d').split('L').length)) > 3", 40)
+    page.wait("!document.getElementById('nodes').textContent.includes('not reached') && document.getElementById('nodes').textContent.includes('east')")
+    page.wait("Number(document.getElementById('round').textContent.split(' of ')[0].replace(/\\D/g, '')) > 20")
+    page.wait("Math.max(...[...document.querySelectorAll('.chart-stage path.chart-line')].map((e) => e.getAttribute('d').split('L').length)) > 3")
     assert "all runs of these records" in page.text("budget")
     page.picture(pictures("node"), whole=True)
     everything = page.value("document.documentElement.outerHTML")
     assert "unprotected" not in everything and ".ledger" not in everything
     others[0].send_signal(signal.SIGKILL)
     others[0].wait()
-    page.wait("document.getElementById('nodes').textContent.includes('not reached')", 40)
+    page.wait("document.getElementById('nodes').textContent.includes('not reached')")
     first.send_signal(signal.SIGKILL)
     first.wait()
     page.goto(world.watch("north"))

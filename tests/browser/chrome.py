@@ -146,7 +146,7 @@ class Page:
     def text(self, identifier):
         return self.value(f"document.getElementById({json.dumps(identifier)}).textContent")
 
-    def wait(self, script, timeout=20):
+    def wait(self, script, timeout=60):
         end = time.monotonic() + timeout
         while True:
             try:

@@ -1,11 +1,11 @@
 //! One door to the three ways of accounting, and the test a ledger asks at every charge.
 
-use crate::calibrate::Target;
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
 use crate::numerical::{self, Bounds};
 use crate::paper::{self, Curve};
 use crate::renyi;
+use crate::target::Target;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How privacy losses are added up.

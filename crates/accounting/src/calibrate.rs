@@ -4,37 +4,8 @@ use crate::accountant::{Accountant, Method};
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
 use crate::numerical::{self, Bounds};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A privacy budget: the whole run must be (ε, δ)-differentially private.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
-    epsilon: f64,
-    delta: f64,
-}
-
-impl Target {
-    /// A budget of ε at δ.
-    ///
-    /// # Errors
-    /// ε not positive and finite, or δ outside (0, 1).
-    pub fn new(epsilon: f64, delta: f64) -> Result<Self, AccountingError> {
-        Ok(Self {
-            epsilon: require("epsilon", epsilon, "above 0", |e| e > 0.0)?,
-            delta: require("delta", delta, "above 0 and below 1", |d| d > 0.0 && d < 1.0)?,
-        })
-    }
-
-    /// The budget's ε.
-    pub fn epsilon(&self) -> f64 {
-        self.epsilon
-    }
-
-    /// The budget's δ.
-    pub fn delta(&self) -> f64 {
-        self.delta
-    }
-}
+use crate::target::Target;
+use std::sync::{Mutex, PoisonError};
 
 /// More rounds than this are not looked for.
 pub const MOST_ROUNDS: u64 = 1_000_000_000_000;
@@ -72,6 +43,16 @@ pub fn noise_multiplier_after(
     spent: &History,
     rates: &[(f64, u64)],
 ) -> Result<f64, AccountingError> {
+    calibrated(accountant, target, spent, rates).map(|(z, _)| z)
+}
+
+/// The multiplier, and the plan with it.
+fn calibrated(
+    accountant: &Accountant,
+    target: &Target,
+    spent: &History,
+    rates: &[(f64, u64)],
+) -> Result<(f64, History), AccountingError> {
     let count: u64 = rates.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n));
     require("rounds", count as f64, "at least 1", |n| n >= 1.0)?;
     let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
@@ -82,22 +63,11 @@ pub fn noise_multiplier_after(
         }
         Ok(history)
     };
-    let question = (accountant.method(), *target, spent.clone(), rates.to_vec());
-    if let Some((_, z, history, bounds)) = known().iter().find(|(asked, ..)| *asked == question) {
-        accountant.remember(history, target.delta, *bounds);
-        return Ok(*z);
-    }
     let Some(ln_z) = least_meeting(accountant, target, plan, (least.ln(), most.ln()))? else {
-        let (epsilon, delta) = (target.epsilon, target.delta);
+        let (epsilon, delta) = (target.epsilon(), target.delta());
         return Err(AccountingError::Unreachable { epsilon, delta, largest: most });
     };
-    let (z, history) = (ln_z.exp().clamp(least, most), plan(ln_z)?);
-    let bounds = accountant.epsilon(&history, target.delta)?;
-    let mut known = known();
-    let excess = (known.len() + 1).saturating_sub(MOST_KNOWN);
-    known.drain(..excess);
-    known.push((question, z, history, bounds));
-    Ok(z)
+    Ok((ln_z.exp().clamp(least, most), plan(ln_z)?))
 }
 
 /// What was asked for, the multiplier that was found, the plan with it, and what that costs.
@@ -106,10 +76,40 @@ type Known = ((Method, Target, History, Vec<(f64, u64)>), f64, History, Bounds);
 /// How many answers are kept.
 const MOST_KNOWN: usize = 64;
 
-/// The last answers of this process: comparisons ask the same for every run, and for few rounds an answer takes seconds.
-fn known() -> MutexGuard<'static, Vec<Known>> {
-    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+/// The last answers, for who prepares many runs: comparisons ask the same for every run, and for few rounds an answer
+/// takes seconds.
+#[derive(Debug, Default)]
+pub struct Calibrations(Mutex<Vec<Known>>);
+
+impl Calibrations {
+    /// [`noise_multiplier_after`], looked for once.
+    ///
+    /// # Guarantee
+    /// As [`noise_multiplier_after`].
+    ///
+    /// # Errors
+    /// As [`noise_multiplier_after`].
+    pub fn noise_multiplier_after(
+        &self,
+        accountant: &Accountant,
+        target: &Target,
+        spent: &History,
+        rates: &[(f64, u64)],
+    ) -> Result<f64, AccountingError> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let question = (accountant.method(), *target, spent.clone(), rates.to_vec());
+        if let Some((_, z, history, bounds)) = known().iter().find(|(asked, ..)| *asked == question) {
+            accountant.remember(history, target.delta(), *bounds);
+            return Ok(*z);
+        }
+        let (z, history) = calibrated(accountant, target, spent, rates)?;
+        let bounds = accountant.epsilon(&history, target.delta())?;
+        let mut known = known();
+        let excess = (known.len() + 1).saturating_sub(MOST_KNOWN);
+        known.drain(..excess);
+        known.push((question, z, history, bounds));
+        Ok(z)
+    }
 }
 
 /// The largest rate at which `rounds` releases with this multiplier cost at most `target`.
@@ -131,7 +131,8 @@ pub fn rate(
         Ok(History::new().and(Event::sampled_gaussian(rate, noise_multiplier)?, rounds))
     };
     let found = least_meeting(accountant, target, plan, (0.0, -Event::LEAST_RATE.ln()))?;
-    let found = found.ok_or(AccountingError::NothingFits { epsilon: target.epsilon, delta: target.delta })?;
+    let found =
+        found.ok_or(AccountingError::NothingFits { epsilon: target.epsilon(), delta: target.delta() })?;
     Ok((-found).exp().clamp(Event::LEAST_RATE, 1.0))
 }
 
@@ -151,17 +152,17 @@ pub fn rounds(
 ) -> Result<u64, AccountingError> {
     let plan = |count: u64| spent.clone().and(event, count);
     let within = |count: u64| -> Result<bool, AccountingError> {
-        Ok(accountant.epsilon(&plan(count), target.delta)?.upper <= target.epsilon)
+        Ok(accountant.epsilon(&plan(count), target.delta())?.upper <= target.epsilon())
     };
     if !within(1)? {
-        return Err(AccountingError::NothingFits { epsilon: target.epsilon, delta: target.delta });
+        return Err(AccountingError::NothingFits { epsilon: target.epsilon(), delta: target.delta() });
     }
     // A cheap estimate first, then proof around it.
     let (mut fits, mut too_many) = (1, MOST_ROUNDS + 1);
     while too_many - fits > 1 + fits / 256 && accountant.method() == Method::Numerical {
         let middle = ((fits as f64) * (too_many as f64)).sqrt() as u64;
         let middle = middle.clamp(fits + 1, too_many - 1);
-        if numerical::estimate(&plan(middle), target.delta) <= target.epsilon {
+        if numerical::estimate(&plan(middle), target.delta()) <= target.epsilon() {
             fits = middle;
         } else {
             too_many = middle;
@@ -206,10 +207,10 @@ fn least_meeting(
 ) -> Result<Option<f64>, AccountingError> {
     // Positive where the cost is above the target; about a logarithm near it.
     let miss = |x: f64| -> Result<f64, AccountingError> {
-        let cost = accountant.epsilon(&plan(x)?, target.delta)?.upper;
+        let cost = accountant.epsilon(&plan(x)?, target.delta())?.upper;
         // By the comparison itself, not by a rounded quotient; what is not a number does not meet the target.
-        let size = (cost / target.epsilon).max(1e-3).ln().min(1e3);
-        Ok(if cost <= target.epsilon { size.min(0.0) } else { size.max(f64::MIN_POSITIVE) })
+        let size = (cost / target.epsilon()).max(1e-3).ln().min(1e3);
+        Ok(if cost <= target.epsilon() { size.min(0.0) } else { size.max(f64::MIN_POSITIVE) })
     };
     let guess = match accountant.method() {
         Method::Numerical => estimated(target, &plan, (least, most))?,
@@ -270,13 +271,13 @@ fn estimated(
     (least, most): (f64, f64),
 ) -> Result<f64, AccountingError> {
     // Where even the least will do there is nothing to look for, and little noise is what takes longest to account for.
-    if numerical::estimate(&plan(least)?, target.delta) <= target.epsilon {
+    if numerical::estimate(&plan(least)?, target.delta()) <= target.epsilon() {
         return Ok(least);
     }
     let (mut low, mut high) = (least, most);
     while high - low > 1e-5 {
         let middle = 0.5 * (low + high);
-        if numerical::estimate(&plan(middle)?, target.delta) > target.epsilon {
+        if numerical::estimate(&plan(middle)?, target.delta()) > target.epsilon() {
             low = middle;
         } else {
             high = middle;

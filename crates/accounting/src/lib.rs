@@ -1,6 +1,7 @@
 //! The mathematics of privacy loss: what a sequence of noisy releases has cost.
 //!
-//! Pure functions of numbers. No vectors, no data, no random draws: useful on its own.
+//! Functions of numbers. No vectors, no data, no random draws, no state of the process: useful on its own. What remembers
+//! answers ([`Accountant`], [`Calibrations`]) is a value that its owner holds, and gives what would be computed anew.
 //!
 //! ```
 //! use prdo_accounting::{Accountant, Event, History, Method, Target, calibrate, numerical};
@@ -31,13 +32,18 @@ pub mod accountant;
 pub mod calibrate;
 pub mod error;
 pub mod event;
+mod law;
+mod line;
 pub mod numerical;
 pub mod paper;
 pub mod renyi;
+mod rounding;
 mod search;
+mod target;
 
 pub use accountant::{Accountant, Method};
-pub use calibrate::Target;
+pub use calibrate::Calibrations;
 pub use error::AccountingError;
 pub use event::{Event, History};
 pub use numerical::Bounds;
+pub use target::Target;

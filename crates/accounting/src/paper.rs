@@ -11,9 +11,9 @@
 //!
 //! Kept because it is the paper's; [`crate::renyi`] is tighter and [`crate::numerical`] exact.
 
-use crate::calibrate::Target;
 use crate::error::{AccountingError, require};
 use crate::event::Event;
+use crate::target::Target;
 
 /// Rounding in the sums below is far smaller than this; every cost is enlarged by it so that it stays a bound.
 const ROUNDING_SLACK: f64 = 1e-11;

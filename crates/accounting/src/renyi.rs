@@ -13,8 +13,8 @@
 //! exact ε of [`crate::numerical`], and typically 5 to 20 % above it.
 
 use crate::event::{Event, History};
-use crate::numerical::law::{Direction, Law};
-use crate::numerical::line::{Cut, Line};
+use crate::law::{Direction, Law};
+use crate::line::{Cut, Line};
 use crate::search::golden_section;
 
 /// Orders so high that the integral would be longer than this (in deviations of the noise) are left out.

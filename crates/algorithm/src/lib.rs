@@ -14,5 +14,5 @@ pub mod methods;
 pub mod node;
 
 pub use message::{Inbox, Message};
-pub use methods::{Card, Combine, Method, Settings, SettingsError};
+pub use methods::{Asks, Card, Combine, Definition, Method, Settings, SettingsError, Startable};
 pub use node::Node;

@@ -132,7 +132,7 @@ impl Audit {
         let mut report = Report::default();
         for (number, setting) in self.settings.iter().enumerate() {
             // Another method's audit draws other noise.
-            let seed = likelihood::mixed(self.seed, number as u64 * 256 + setting.method as u64);
+            let seed = likelihood::mixed(self.seed, number as u64 * 256 + setting.method.place() as u64);
             let mut one = Bench { audit: self, subject, setting, seed, checks: &mut report.checks };
             progress(&format!("{}: record-play", setting.name));
             one.record_play()?;

@@ -7,9 +7,9 @@ use crate::likelihood::mixed;
 use crate::network::{Network, Transcript, VICTIM};
 use crate::setting::Setting;
 use crate::subject::Subject;
-use crate::transcript;
 use prdo_accounting::{Accountant, Method as Accounting, Target};
-use prdo_privacy::{Gate, Ledger, Model, Noised, Query, Released, Secret, Shard};
+use prdo_algorithm::{Inbox, Node};
+use prdo_privacy::{Gate, Ledger, Model, Noised, Released, Secret, Shard, Start};
 use std::sync::Arc;
 
 /// The spacing of the public grid for a sensitivity and a noise multiplier: 2³² steps, to the next power of two, in
@@ -67,25 +67,28 @@ pub fn off_grid<S: Subject>(
     let gate = Gate::private(0, model, shard, secret, setting.rules(ledger)).map_err(refused("batch"))?;
     let mut gate = subject.gate(gate);
     let (mut looked, mut off) = (0, 0);
-    let mut at = Released::<Noised>::zeros(dimension);
-    let mut before = at.clone();
+    let node = setting.method.start::<Noised>(&Start::zeros(dimension), &setting.settings);
+    let mut node = node.map_err(refused("method"))?;
     let mut round = 0;
     while looked < values {
-        let query = match (round, setting.method.card().differences) {
-            (0, true) => Query::gradient(&at).on_first_batch(),
-            (_, true) => Query::recursive(&at, &before, setting.settings.gamma),
-            _ => Query::gradient(&at),
-        };
-        let answer = gate.answer(round, &query);
+        let answer = gate.answer(round, &node.query());
         let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?.released;
         let (size, spacing) =
             (setting.batch_size(round) as f64, grid(setting.scale(round), setting.noise_multiplier));
         looked += dimension;
         off += answer.as_slice().iter().filter(|v| !is_on_grid(**v, size, spacing)).count();
-        before = std::mem::replace(&mut at, answer);
+        alone(&mut *node, answer);
         round += 1;
     }
     Ok((looked, off))
+}
+
+/// The rest of a round of a node that has no neighbours.
+pub(crate) fn alone(node: &mut dyn Node<Noised>, answer: Released<Noised>) {
+    let mut message = Some(node.adapt(answer));
+    while let Some(sent) = message {
+        message = node.mix(&Inbox::new(&[1.0], vec![&sent]));
+    }
 }
 
 fn generous_ledger(setting: &Setting) -> Result<Ledger, AuditError> {
@@ -117,7 +120,7 @@ pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(u
     let mut first: Option<(Shape, Vec<f64>)> = None;
     for set in &sets {
         let transcript = network.run(&secret, set)?;
-        let (shape, noise) = (Shape::of(&transcript), silent_noise(network, &transcript)?);
+        let (shape, noise) = (Shape::of(&transcript), silent_noise(setting, &transcript));
         let Some((expected, expected_noise)) = &first else {
             first = Some((shape, noise));
             continue;
@@ -154,7 +157,7 @@ struct Shape {
 impl Shape {
     fn of(transcript: &Transcript) -> Self {
         Self {
-            sizes: transcript.messages.iter().map(Vec::len).collect(),
+            sizes: transcript.sizes.clone(),
             charged: transcript.charged.clone(),
             models: transcript.models.iter().map(Vec::len).collect(),
         }
@@ -162,15 +165,10 @@ impl Shape {
 }
 
 /// The victim's noise along the axes that no record pushes along, in units of the declared sensitivity.
-fn silent_noise<S: Subject>(
-    network: &Network<'_, S>,
-    transcript: &Transcript,
-) -> Result<Vec<f64>, AuditError> {
-    let setting = network.setting();
-    let queries = transcript::queries(setting, network.mixing(), transcript)?;
+fn silent_noise(setting: &Setting, transcript: &Transcript) -> Vec<f64> {
     let unit = |round: u32| setting.batch_size(round) as f64 / setting.scale(round);
-    let rounds = (0_u32..).zip(&queries);
-    Ok(rounds.flat_map(|(round, rows)| SILENT.map(|axis| rows[VICTIM][axis] * unit(round))).collect())
+    let rounds = (0_u32..).zip(transcript.queries());
+    rounds.flat_map(|(round, rows)| SILENT.map(|axis| rows[VICTIM][axis] * unit(round))).collect()
 }
 
 /// How many values two networks with secrets of their own from the operating system have in common. None should be.
@@ -182,7 +180,7 @@ pub fn in_common<S: Subject>(network: &Network<'_, S>) -> Result<(usize, usize),
     for _ in 0..2 {
         let secret = Secret::from_operating_system().map_err(|e| AuditError::Entropy(e.to_string()))?;
         let transcript = network.run(&Arc::new(secret), &vec![OTHER; network.setting().slots])?;
-        noises.push(silent_noise(network, &transcript)?);
+        noises.push(silent_noise(network.setting(), &transcript));
     }
     let common = noises[0].iter().zip(&noises[1]).filter(|(a, b)| (*a - *b).abs() < 1e-9).count();
     Ok((noises[0].len(), common))

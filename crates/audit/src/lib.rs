@@ -2,12 +2,12 @@
 //!
 //! The accountant says what a run costs *if* the code does what the paper says. This crate looks whether it does: real
 //! nodes, real gates and real messages on a ring of four, with an adversary that is as strong as differential privacy
-//! allows. It chooses every record but one, the models and the secrets, reads every byte that travels, and then says
-//! whether that one record was there.
+//! allows. It chooses every record but one, the models and the secrets, records every answer that leaves a gate, of which
+//! all that travels is made, and then says whether that one record was there.
 //!
 //! 1. [`record_play`]: the same secret on two data sets that differ in one record. The noise is then the same, so the
 //!    difference of two releases *is* the difference of the queries: it must be within the declared sensitivity.
-//! 2. [`moments`]: statistics of the noise and of the batches, as rebuilt from the messages.
+//! 2. [`moments`]: statistics of the noise and of the batches, from the answers.
 //! 3. [`likelihood`]: the optimal test, against the claimed trade-off curve, and the ε that it proves.
 //!
 //! Beside them: [`restart`] (one payload a round, whatever dies), [`control`] (what is sent, and how much, does not depend
@@ -15,7 +15,7 @@
 //! [`reconstruction`] (a record rebuilt from a message, when there is no noise). [`battery`] puts it all together.
 //!
 //! What never happens here: trusting a figure of the gate other than the declared ones that are being checked. All that is
-//! known of a run are its encoded messages, its published models, and what the adversary chose itself.
+//! known of a run are its gates' answers, its messages, its published models, and what the adversary chose itself.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -35,7 +35,6 @@ pub mod setting;
 pub mod statistics;
 pub mod subject;
 pub mod tradeoff;
-pub mod transcript;
 
 pub use battery::{Audit, Check, Finding, Report};
 pub use error::AuditError;

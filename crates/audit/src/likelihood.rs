@@ -13,7 +13,6 @@ use crate::setting::{NODES, Setting};
 use crate::statistics::upper_bound;
 use crate::subject::Subject;
 use crate::tradeoff::{Curve, least_miss_rate};
-use crate::transcript;
 use prdo_accounting::{Accountant, Event};
 use prdo_privacy::Secret;
 use rayon::prelude::*;
@@ -56,8 +55,7 @@ pub fn sample<S: Subject>(
         let mut sample = Sample::default();
         for run in chunk * CHUNK..runs.min((chunk + 1) * CHUNK) {
             let secret = Arc::new(Secret::from_seed(mixed(seed, 2 * run as u64 + u64::from(canary))));
-            let transcript = network.run(&secret, &records)?;
-            let queries = transcript::queries(setting, network.mixing(), &transcript)?;
+            let queries = network.run(&secret, &records)?.queries();
             sample.scores.push(log_ratio(setting, &queries));
             sample.moments.add(setting, &queries, canary);
         }

@@ -1,4 +1,4 @@
-//! Layer 2: statistics of noise and batches, as rebuilt from the messages of many runs.
+//! Layer 2: statistics of noise and batches, from the gates' answers in many runs.
 //!
 //! In units of the declared sensitivity, along an axis that nobody pushes along a noisy query is z times a standard
 //! normal; along the axis of the other records it is their number in the batch, plus that. Every statistic is brought to

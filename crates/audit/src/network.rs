@@ -7,23 +7,38 @@ use crate::subject::Subject;
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::Mixing;
 use prdo_algorithm::{Inbox, Message, Node};
-use prdo_privacy::{Gate, History, Ledger, Model, Noised, Secret, Shard, Start};
+use prdo_privacy::{Gate, History, Ledger, Model, Noised, Released, Secret, Shard, Start};
 use std::sync::Arc;
 
 /// The node whose record is in question.
 pub const VICTIM: usize = 0;
 
-/// What everybody could have recorded.
+/// What the strongest adversary could have recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
-    /// Values of a vector.
-    pub dimension: usize,
-    /// The encoded messages: by exchange, and within it by node.
-    pub messages: Vec<Vec<u8>>,
+    /// What the gates answered, by round and node. All that is sent is made of it, by whatever method, so whoever has it
+    /// knows at least as much as whoever reads the messages.
+    pub answers: Vec<Vec<Vec<f64>>>,
+    /// The sizes of the encoded messages: by exchange, and within it by node.
+    pub sizes: Vec<usize>,
     /// The models that the nodes end with, which are published.
     pub models: Vec<Vec<f64>>,
     /// What each node's ledger says it has released.
     pub charged: Vec<History>,
+}
+
+impl Transcript {
+    /// The first [`DIMENSION`] values of every answer, by round and node.
+    pub fn queries(&self) -> Vec<[[f64; DIMENSION]; NODES]> {
+        let rows = |answers: &Vec<Vec<f64>>| {
+            let mut rows = [[0.0; DIMENSION]; NODES];
+            for (row, answer) in rows.iter_mut().zip(answers) {
+                row.iter_mut().zip(answer).for_each(|(r, v)| *r = *v);
+            }
+            rows
+        };
+        self.answers.iter().map(rows).collect()
+    }
 }
 
 /// A network that can be run many times.
@@ -91,17 +106,19 @@ impl<'a, S: Subject> Network<'a, S> {
     ) -> Result<Transcript, AuditError> {
         let begin = |_| self.setting.method.start::<Noised>(start, &self.setting.settings);
         let mut nodes = (0..NODES).map(begin).collect::<Result<Vec<_>, _>>().map_err(refused("method"))?;
-        let mut transcript = Transcript { dimension: start.dimension(), ..Transcript::default() };
+        let mut transcript = Transcript::default();
         for round in 0..self.setting.rounds {
-            let mut messages = Vec::with_capacity(NODES);
+            let (mut messages, mut answers) = (Vec::with_capacity(NODES), Vec::with_capacity(NODES));
             for (i, (node, gate)) in nodes.iter_mut().zip(&mut *gates).enumerate() {
                 at(i, round, node.model().as_slice());
                 let answer = gate.answer(round, &node.query());
                 let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
+                answers.push(answer.released.as_slice().to_vec());
                 messages.push(node.adapt(answer.released));
             }
+            transcript.answers.push(answers);
             while !messages.is_empty() {
-                messages = self.exchange(&messages, &mut nodes, &mut transcript)?;
+                messages = self.exchange(&messages, &mut nodes, &mut transcript.sizes)?;
             }
         }
         transcript.models = nodes.iter().map(|node| node.model().as_slice().to_vec()).collect();
@@ -131,13 +148,14 @@ impl<'a, S: Subject> Network<'a, S> {
         &self,
         messages: &[Message<Noised>],
         nodes: &mut [Box<dyn Node<Noised>>],
-        transcript: &mut Transcript,
+        sizes: &mut Vec<usize>,
     ) -> Result<Vec<Message<Noised>>, AuditError> {
         let mut received = Vec::with_capacity(NODES);
         for message in messages {
             let bytes = message.to_wire();
-            received.push(Message::from_wire(&bytes, transcript.dimension, message.vectors().len())?);
-            transcript.messages.push(bytes);
+            let dimension = message.vectors().first().map_or(0, Released::dimension);
+            received.push(Message::from_wire(&bytes, dimension, message.vectors().len())?);
+            sizes.push(bytes.len());
         }
         let mut next = Vec::new();
         for (i, node) in nodes.iter_mut().enumerate() {

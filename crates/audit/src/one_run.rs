@@ -2,7 +2,7 @@
 //!
 //! The battery needs tens of thousands of runs, so its models are small. Here there is one run, of a model as large as
 //! real ones are, and a thousand canaries in it, each there or not by the toss of a coin. Every canary pushes along
-//! coordinates of its own; how far the rebuilt queries moved along them says which ones were there. How many of the
+//! coordinates of its own; how far the answers moved along them says which ones were there. How many of the
 //! guesses are right bounds ε from below (Steinke, Nasr, Jagielski, "Privacy auditing with one (1) training run", 2023,
 //! Theorem 5.2): if the run is (ε, δ)-private and r guesses are made about m canaries, at least v of them are right with
 //! probability at most
@@ -13,18 +13,15 @@
 //!
 //! This is weaker than the battery, for it uses one run and pays for δ with m, but the model is as large as the real one.
 
-use crate::canary::DIMENSION;
 use crate::error::AuditError;
 use crate::likelihood::mixed;
-use crate::network::{Network, VICTIM};
+use crate::network::{Network, Transcript, VICTIM};
 use crate::setting::Setting;
 use crate::statistics::{binomial_below, bisect};
 use crate::subject::Subject;
-use crate::transcript;
 use prdo_accounting::Bounds;
 use prdo_privacy::{Model, Purpose, Secret, Start};
 use rand::Rng;
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -173,38 +170,17 @@ impl OneRun {
         };
         let transcript = network.drive(&mut gates, &Start::zeros(self.dimension), &mut at)?;
         drop(gates);
-        let moved = self.moved(&network, &transcript)?;
+        let moved = self.moved(setting, &transcript);
         Ok(moved.iter().map(|rounds| log_ratio(setting, rounds)).collect())
     }
 
     /// By canary and round: how far the victim's query moved along the canary's coordinates, in units of the sensitivity.
-    fn moved<S: Subject>(
-        &self,
-        network: &Network<'_, S>,
-        transcript: &crate::network::Transcript,
-    ) -> Result<Vec<Vec<f64>>, AuditError> {
-        let (setting, m) = (network.setting(), self.canaries);
-        let rounds = setting.rounds as usize;
-        let blocks = self.dimension.div_ceil(DIMENSION);
-        let piece = blocks.div_ceil(64).max(1);
-        let part = |number: usize| -> Result<Vec<Vec<f64>>, AuditError> {
-            let mut sums = vec![vec![0.0; rounds]; m];
-            for block in number * piece..blocks.min((number + 1) * piece) {
-                let queries =
-                    transcript::queries_at(setting, network.mixing(), transcript, block * DIMENSION)?;
-                for (round, rows) in queries.iter().enumerate() {
-                    for (j, value) in (block * DIMENSION..self.dimension).zip(rows[VICTIM]) {
-                        sums[j % m][round] += Choir::sign(j) * value;
-                    }
-                }
-            }
-            Ok(sums)
-        };
-        let parts: Vec<_> = (0..64).into_par_iter().map(part).collect::<Result<_, AuditError>>()?;
-        let mut sums = vec![vec![0.0; rounds]; m];
-        for part in parts {
-            for (mine, theirs) in sums.iter_mut().zip(part) {
-                mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+    fn moved(&self, setting: &Setting, transcript: &Transcript) -> Vec<Vec<f64>> {
+        let m = self.canaries;
+        let mut sums = vec![vec![0.0; transcript.answers.len()]; m];
+        for (round, answers) in transcript.answers.iter().enumerate() {
+            for (j, value) in answers[VICTIM].iter().enumerate() {
+                sums[j % m][round] += Choir::sign(j) * value;
             }
         }
         for (canary, rounds) in sums.iter_mut().enumerate() {
@@ -213,7 +189,7 @@ impl OneRun {
                 *value *= setting.batch_size(round) as f64 / (setting.scale(round) * own.sqrt());
             }
         }
-        Ok(sums)
+        sums
     }
 
     /// The best bound over how many are guessed at; `scores` ascend.

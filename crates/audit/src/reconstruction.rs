@@ -7,10 +7,10 @@
 
 use crate::error::{AuditError, refused};
 use prdo_accounting::{Accountant, Target};
-use prdo_algorithm::{Method, Node, Settings};
+use prdo_algorithm::{Method, Node, Settings, Startable};
 use prdo_privacy::{
-    Batches, Clip, Exposed, Gate, Ledger, Model, Noised, OpenRules, PrivateRules, Protection, Sampling,
-    Secret, Shard, Start,
+    Batches, Clip, Exposed, Gate, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling, Secret, Shard,
+    Start,
 };
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl<M: Model> Attack<'_, M> {
         }
     }
 
-    fn first_message<P: Protection>(&self, mut gate: Gate<M, P>) -> Result<Attempt, AuditError> {
+    fn first_message<P: Startable>(&self, mut gate: Gate<M, P>) -> Result<Attempt, AuditError> {
         let start = Start::zeros(self.model.dimension());
         let settings = Settings::new(0.1);
         let mut node: Box<dyn Node<P>> = Method::Ed.start(&start, &settings).map_err(refused("method"))?;

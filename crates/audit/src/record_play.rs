@@ -14,7 +14,7 @@ use crate::puppet::{Puppet, Record, SinglePuppet};
 use crate::setting::Setting;
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Method as Accounting, Target};
-use prdo_algorithm::{Inbox, Node};
+use prdo_algorithm::Node;
 use prdo_privacy::{Clip, Gate, Ledger, Model, Noised, Purpose, Released, Secret, Shard, Start, Stream};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -205,10 +205,7 @@ fn walk(
     };
     let mut node = setting.method.start(&point()?, &setting.settings).map_err(refused("method"))?;
     for _ in 0..rounds {
-        let mut message = Some(node.adapt(Released::start(&point()?)));
-        while let Some(sent) = message {
-            message = node.mix(&Inbox::new(&[1.0], vec![&sent]));
-        }
+        control::alone(&mut *node, Released::start(&point()?));
     }
     Ok(node)
 }

@@ -112,7 +112,7 @@ impl Setting {
         Ok(Self {
             name: real.name.clone(),
             method: real.method,
-            settings: real.settings,
+            settings: real.settings.clone(),
             clip: Clip::new(c_g, c_d).map_err(refused("clip"))?,
             noise_multiplier: real.noise_multiplier,
             batches,
@@ -139,10 +139,7 @@ impl Setting {
 
     /// The declared sensitivity of a round's sum, by the paper's formula: C_g, or γC_g + (1−γ)C_Δ.
     pub fn scale(&self, round: u32) -> f64 {
-        if round == 0 || !self.method.card().differences {
-            return self.clip.gradient();
-        }
-        let gamma = self.settings.gamma;
+        let gamma = self.method.asks(&self.settings, round).gamma();
         gamma * self.clip.gradient() + (1.0 - gamma) * self.clip.difference()
     }
 

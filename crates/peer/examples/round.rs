@@ -18,6 +18,7 @@ use prdo_peer::iroh::{Limits, Links, Neighbour};
 use prdo_peer::ledger::LedgerFile;
 use prdo_peer::machine::{Note, Patience, Place};
 use prdo_peer::session::{Session, Setup};
+use prdo_peer::transport::Reason;
 use prdo_peer::wire::{Expected, HEADER};
 use prdo_privacy::{
     Answer, Answerer, Batches, Clip, Gate, GateError, Ledger, Model, Noised, PrivateRules, Query, Secret,
@@ -76,7 +77,7 @@ impl Watch for Clock {
             self.0.push(Instant::now());
         }
     }
-    fn refused(&mut self, who: &str, why: &str) {
+    fn refused(&mut self, who: &str, why: &Reason) {
         panic!("{who}: {why}");
     }
     fn look(&mut self, _: &Session) {}

@@ -1,18 +1,18 @@
 //! A real folder as a [`Disk`]: durable writes, and a lock that keeps a second process out.
 
 use crate::disk::{Disk, DiskError};
+use prdo_disk::{LOCK, Lock, LockError, Readers, folder_of};
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A folder that is this process's alone until it is dropped, or the process ends, however it ends.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    lock: Arc<File>,
+    lock: Arc<Lock>,
     /// Files written to before stay open.
     open: BTreeMap<String, File>,
 }
@@ -37,9 +37,6 @@ fn number(process: &Option<u32>) -> String {
     process.map_or_else(String::new, |id| format!(" (number {id})"))
 }
 
-/// The file that is locked. It holds the number of the process.
-const LOCK: &str = ".prdo-lock";
-
 impl Directory {
     /// Takes the folder, which is made if it is not there, readable by its owner alone.
     ///
@@ -60,17 +57,7 @@ impl Directory {
         let path = resolved.as_deref().unwrap_or(path);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         check_name(&name)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok((Self::locked(folder, &format!(".{name}.lock"))?, name))
-    }
-
-    /// Which process has a folder that [`Directory::open`] took: `None` if none has, `Some(None)` if it did not say.
-    pub fn user(path: &Path) -> Option<Option<u32>> {
-        let mut lock = File::open(path.join(LOCK)).ok()?;
-        match lock.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(process_in(&mut lock)),
-            _ => None,
-        }
+        Ok((Self::locked(folder_of(path), &format!(".{name}.lock"))?, name))
     }
 
     fn locked(path: &Path, name: &str) -> Result<Self, DirectoryError> {
@@ -81,18 +68,11 @@ impl Directory {
             let problem = "a symbolic link is not used as a lock: remove it".into();
             return Err(DiskError { file: at.display().to_string(), problem }.into());
         }
-        let mut lock = writable(&at).map_err(failed(&at))?;
-        match try_lock(&lock) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let path = at.display().to_string();
-                return Err(DirectoryError::InUse { path, process: process_in(&mut lock) });
-            }
-            Err(TryLockError::Error(error)) => return Err(failed(&at)(error).into()),
-        }
-        // For the message that another process gives; nothing else depends on it.
-        let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
-        written.map_err(failed(&at))?;
+        let mut lock = Lock::take(&at, Readers::Owner).map_err(|error| match error {
+            LockError::InUse { process } => DirectoryError::InUse { path: at.display().to_string(), process },
+            LockError::Disk(failure) => failed(&at)(failure.error).into(),
+        })?;
+        lock.sign().map_err(failed(&at))?;
         Ok(Self { path: path.to_path_buf(), lock: Arc::new(lock), open: BTreeMap::new() })
     }
 
@@ -217,7 +197,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
 /// Makes a folder, for its owner alone, with those above it, and their entries durable: also of one that is there, which
 /// may be made by a process that ended before it had seen to that.
 fn make(path: &Path) -> Result<(), DiskError> {
-    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let above = folder_of(path);
     if path.is_dir() {
         // Not everybody may open the folder above; whoever made this one could.
         let _ = sync(above);
@@ -254,23 +234,6 @@ fn check_name(name: &str) -> Result<(), DiskError> {
         return Err(DiskError { file: name.into(), problem });
     }
     Ok(())
-}
-
-/// Somebody who only looks has the lock for a moment: a second attempt follows.
-fn try_lock(lock: &File) -> Result<(), TryLockError> {
-    match lock.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            std::thread::sleep(Duration::from_millis(20));
-            lock.try_lock()
-        }
-        other => other,
-    }
-}
-
-fn process_in(lock: &mut File) -> Option<u32> {
-    let mut text = String::new();
-    lock.take(20).read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
 }
 
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> DiskError + '_ {

@@ -2,7 +2,7 @@
 
 use crate::machine::{Ended, Event, Millis, Note};
 use crate::session::{Deed, Session, SessionError, Setup};
-use crate::transport::{Incoming, Transport};
+use crate::transport::{Incoming, Reason, Transport};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub trait Watch {
     /// Something for the log.
     fn note(&mut self, note: &Note);
     /// Somebody was turned away, before the machine heard of it.
-    fn refused(&mut self, who: &str, why: &str);
+    fn refused(&mut self, who: &str, why: &Reason);
     /// How things stand; called after every event and at least every tenth of a second.
     fn look(&mut self, session: &Session);
 }

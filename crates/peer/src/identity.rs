@@ -6,6 +6,7 @@
 
 use crate::wire::{Hash, from_hex, hex};
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+use prdo_disk::{folder_of, sync_folder};
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Read, Write};
@@ -217,11 +218,7 @@ impl Identity {
             let _ = std::fs::remove_file(path);
             system("cannot write the key file", path)(e)
         })?;
-        // The name becomes durable with its folder; where folders cannot be opened there is no more to do.
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
+        sync_folder(folder_of(path));
         Ok(identity)
     }
 

@@ -6,11 +6,12 @@
 //!   and the clock;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
 //! * [`identity`] and [`agreement`] are who takes part and what all have signed;
-//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how neighbours are reached: [`local`] within one
-//!   process, `iroh` over QUIC; [`page`] shows the owner how things stand, over a small [`http`] server.
+//! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how
+//!   neighbours are reached: [`local`] within one process, `iroh` over QUIC.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
-//! what is not durable.
+//! what is not durable; a page, a log or a line for people (what goes on is told to a [`driver::Watch`]). Of data sets it
+//! knows the public shape that all have signed ([`agreement::Facts`]) and nothing else.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -19,7 +20,6 @@ pub mod dir;
 pub mod disk;
 pub mod driver;
 pub mod home;
-pub mod http;
 pub mod identity;
 #[cfg(feature = "iroh")]
 pub mod iroh;
@@ -27,7 +27,6 @@ pub mod ledger;
 pub mod local;
 pub mod machine;
 pub mod memory;
-pub mod page;
 pub mod session;
 pub mod transport;
 pub mod wire;

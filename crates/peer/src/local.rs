@@ -63,12 +63,12 @@ impl Local {
             }
             Parcel::Down(why) => {
                 self.up.insert(from, false);
-                Some(Incoming::Down { peer: from, why })
+                Some(Incoming::Down { peer: from, why: why.into() })
             }
             Parcel::Bytes(_) if self.up.get(&from) != Some(&true) => None,
             Parcel::Bytes(bytes) => Some(match Frame::decode(&bytes, expected) {
                 Ok(frame) => Incoming::Frame { peer: from, frame },
-                Err(error) => Incoming::Refused { who: format!("member {from}"), why: error.to_string() },
+                Err(error) => Incoming::Refused { who: format!("member {from}"), why: error.into() },
             }),
         }
     }

@@ -2,8 +2,11 @@
 //! session is the network and the clock, so that a real driver and a seeded simulator run this same code.
 
 use crate::home::{Home, HomeError, Saved, StateRecord};
-use crate::machine::{Effect, Ended, Event, Machine, Millis, Note, Patience, PeerError, Place, ResumeError};
+use crate::machine::{
+    Effect, Ended, Event, LinkState, Machine, Millis, Note, Patience, PeerError, Place, ResumeError,
+};
 use crate::wire::Frame;
+use prdo_accounting::Target;
 use prdo_algorithm::Node;
 use prdo_privacy::{Answerer, Diagnostics, GateError, Noised};
 use std::collections::VecDeque;
@@ -66,6 +69,19 @@ pub enum SessionError {
     /// The run cannot go on.
     #[error(transparent)]
     Peer(#[from] PeerError),
+}
+
+/// How a node stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// What each neighbour is doing, by member number.
+    pub neighbours: Vec<(usize, LinkState)>,
+    /// ε that these records have spent.
+    pub spent: f64,
+    /// What they may spend.
+    pub budget: Target,
+    /// Unprotected counts of the last answer: for the owner's eyes alone.
+    pub diagnostics: Diagnostics,
 }
 
 /// A folder that is here, or with a thread that writes into it.
@@ -196,13 +212,13 @@ impl Session {
         &self.machine
     }
 
-    /// The gate, to look at.
-    pub fn gate(&self) -> &dyn Answerer {
-        &*self.gate
-    }
-
-    /// Unprotected counts of the last answer: for the owner's eyes alone.
-    pub fn diagnostics(&self) -> &Diagnostics {
-        &self.diagnostics
+    /// How the node stands. What it has spent is asked of the accountant, which may take a moment.
+    pub fn status(&self) -> Status {
+        Status {
+            neighbours: self.machine.neighbours(),
+            spent: self.gate.spent(),
+            budget: self.gate.budget(),
+            diagnostics: self.diagnostics,
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! How neighbours are reached. A link is mutually authenticated and encrypted; frames on it arrive whole and in order
 //! or the link goes down.
 
-use crate::wire::Frame;
+use crate::wire::{Frame, WireError};
+use std::fmt;
 use std::time::Duration;
 
 /// Links to neighbours, by member number. The implementation reads and checks frames on its own threads, holds at most
@@ -36,8 +37,8 @@ pub enum Incoming {
     Down {
         /// Which neighbour.
         peer: usize,
-        /// Why, for people.
-        why: String,
+        /// Why.
+        why: Reason,
     },
     /// A whole frame that passed [`crate::wire::Expected::check`] and whose payload has the hash it says.
     Frame {
@@ -51,6 +52,64 @@ pub enum Incoming {
         /// A member's name, or a public key that is not a member's.
         who: String,
         /// What was wrong.
-        why: String,
+        why: Reason,
     },
+}
+
+/// Why there is no link, or why somebody was turned away. Whoever decides something by it looks at the variant: the
+/// words are for people, and may be a neighbour's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// This node's own finding about what the other side sent.
+    Wire {
+        /// What is wrong with it.
+        error: WireError,
+        /// What else is to be said; may be empty.
+        aside: String,
+    },
+    /// Anything else.
+    Words(String),
+}
+
+impl Reason {
+    /// Whether the two sides signed different texts.
+    pub fn is_other_agreement(&self) -> bool {
+        matches!(self, Self::Wire { error: WireError::Agreement { .. }, .. })
+    }
+
+    /// The same with something more to say.
+    #[must_use]
+    pub fn with(mut self, more: &str) -> Self {
+        match &mut self {
+            Self::Wire { aside: text, .. } | Self::Words(text) => text.push_str(more),
+        }
+        self
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wire { error, aside } => write!(f, "{error}{aside}"),
+            Self::Words(words) => f.write_str(words),
+        }
+    }
+}
+
+impl From<WireError> for Reason {
+    fn from(error: WireError) -> Self {
+        Self::Wire { error, aside: String::new() }
+    }
+}
+
+impl From<String> for Reason {
+    fn from(words: String) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(words: &str) -> Self {
+        Self::Words(words.to_owned())
+    }
 }

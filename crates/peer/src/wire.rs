@@ -19,6 +19,7 @@
 //! receiver, length and hash are the expected ones. A vector's payload comes from a `Message<Noised>` and from nothing
 //! else: [`Frame::vector`] takes that type.
 
+use data_encoding::HEXLOWER;
 use prdo_algorithm::Message;
 use prdo_privacy::Noised;
 use std::sync::Arc;
@@ -421,24 +422,16 @@ impl Hello {
 
 /// Lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |d: u8| char::from_digit(d.into(), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    HEXLOWER.encode(bytes)
 }
 
-/// The bytes of exactly 2·`N` lower-case hexadecimal digits.
+/// The bytes of exactly 2·`N` lower-case hexadecimal digits. Nothing is allocated: private keys are read by it.
 pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |c: u8| match c {
-        b'0'..=b'9' => Some(c - b'0'),
-        b'a'..=b'f' => Some(c - b'a' + 10),
-        _ => None,
-    };
     let mut bytes = [0; N];
     if text.len() != 2 * N {
         return None;
     }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
+    HEXLOWER.decode_mut(text.as_bytes(), &mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -2,10 +2,11 @@
 //! second, in turns. `cargo run --release -p prdo --example dashboard_cost -- [TURNS]`
 #![allow(missing_docs)]
 
-use prdo::config::{Document, build, resolved};
+use prdo::config::{build, resolved};
 use prdo::dashboard::{Dashboard, Port, Source};
-use prdo::output::{Course, Folder, Live, MetricsFile, format_row, header, write_models};
+use prdo::runfile::Document;
 use prdo::simulator::{Observer, Row, Training, train};
+use prdo::store::{Folder, LinesFile, LiveFile, Outlook, State, format_row, header, write_models};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -21,8 +22,8 @@ const RUN: &str = "[data]\nsource = \"logistic\"\nheterogeneity = 0.3\ntest = 20
 
 /// What a run does with its rows; with a dashboard also its rounds.
 struct Watcher {
-    metrics: MetricsFile,
-    live: Option<Live>,
+    metrics: LinesFile,
+    live: Option<LiveFile>,
 }
 
 impl Observer for Watcher {
@@ -45,15 +46,15 @@ fn run(text: &str, folder: &Path, watched: bool) -> Result<Duration, Box<dyn Err
     let started = Instant::now();
     let place = Folder::create(Some(folder), "cost", true)?;
     place.write("run.toml", resolved::to_toml(&document, &built).as_bytes())?;
-    let metrics = MetricsFile::create(&folder.join("metrics.csv"), &[header()])?;
+    let metrics = LinesFile::create(&folder.join("metrics.csv"), &[header()])?;
     let facts = built.prepared.facts;
     let live = watched.then(|| {
         let budget = built.prepared.guarantee.map(|g| (g.epsilon, g.delta));
         let numbers = (facts.nodes * facts.parameters) as u64;
         let rounds = built.prepared.schedule.rounds;
-        Live::begin(
+        LiveFile::begin(
             folder,
-            Course { rounds, from: 0, budget, numbers, before: Duration::ZERO, again: String::new() },
+            Outlook { rounds, from: 0, budget, numbers, before: Duration::ZERO, again: String::new() },
         )
     });
     let mut watcher = Watcher { metrics, live };
@@ -61,7 +62,7 @@ fn run(text: &str, folder: &Path, watched: bool) -> Result<Duration, Box<dyn Err
     train(&mut *built.prepared.training, &schedule, &mut watcher)?;
     if let Some(live) = &mut watcher.live {
         live.last_look(&*built.prepared.training);
-        live.end("finished", "finished");
+        live.end(State::Finished, "finished");
     }
     let training = &built.prepared.training;
     place.write("model.safetensors", &write_models(&training.average(), &training.models())?)?;

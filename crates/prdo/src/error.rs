@@ -2,10 +2,11 @@
 
 use prdo_accounting::AccountingError;
 use prdo_algorithm::graph::{GraphError, MixingError, NetworkError};
+use prdo_data::DataError;
+use prdo_models::ModelError;
 use prdo_privacy::clip::ClipError;
 use prdo_privacy::{GateError, LedgerError, SamplingError, ShardError, StartError};
-use prdo_problem::data::DataError;
-use prdo_problem::models::ModelError;
+use prdo_runfile::{Key, Section};
 use prdo_simulator::SimulationError;
 
 /// A run that cannot be prepared, or that failed.
@@ -15,7 +16,7 @@ pub enum RunError {
     #[error("{field} = {value} is not allowed: it must be {allowed}")]
     OutOfRange {
         /// The run file's key.
-        field: &'static str,
+        field: Key,
         /// What was given.
         value: String,
         /// What is allowed, in words.
@@ -25,7 +26,7 @@ pub enum RunError {
     #[error("{field} is missing: {why}")]
     Missing {
         /// The run file's key.
-        field: &'static str,
+        field: Key,
         /// Why it is needed.
         why: String,
     },
@@ -81,43 +82,41 @@ pub enum RunError {
 
 impl RunError {
     /// A value outside its range.
-    pub fn range(field: &'static str, value: impl ToString, allowed: impl ToString) -> Self {
+    pub fn range(field: Key, value: impl ToString, allowed: impl ToString) -> Self {
         Self::OutOfRange { field, value: value.to_string(), allowed: allowed.to_string() }
     }
 
     /// A key that is needed.
-    pub fn missing(field: &'static str, why: impl ToString) -> Self {
+    pub fn missing(field: Key, why: impl ToString) -> Self {
         Self::Missing { field, why: why.to_string() }
     }
 
     /// The run file's key that the error is about, where there is one.
-    pub fn field(&self) -> Option<&'static str> {
+    pub fn field(&self) -> Option<Key> {
         Some(match self {
-            Self::OutOfRange { field, .. } | Self::Missing { field, .. } => field,
-            Self::EmptyNode { .. } => "graph.nodes",
-            Self::ClipMissing => "clip.gradient",
-            Self::Graph(_) | Self::Mixing(_) | Self::Network(_) => "graph.kind",
-            Self::Data(_) => "data.source",
+            Self::OutOfRange { field, .. } | Self::Missing { field, .. } => *field,
+            Self::EmptyNode { .. } => Key::GraphNodes,
+            Self::ClipMissing => Key::ClipGradient,
+            Self::Graph(_) | Self::Mixing(_) | Self::Network(_) => Key::GraphKind,
+            Self::Data(_) => Key::DataSource,
             Self::Model(e) => match e.field {
-                "classes" => "data.classes",
-                "condition" => "model.condition",
-                "curvature" => "model.curvature",
-                _ => "model.regularization",
+                "classes" => Key::DataClasses,
+                "condition" => Key::ModelCondition,
+                "curvature" => Key::ModelCurvature,
+                _ => Key::ModelRegularization,
             },
-            Self::Accounting(AccountingError::OutOfRange { field: "delta", .. }) => "privacy.delta",
+            Self::Accounting(AccountingError::OutOfRange { field: "delta", .. }) => Key::PrivacyDelta,
             Self::Accounting(AccountingError::OutOfRange { field: "noise_multiplier", .. }) => {
-                "privacy.noise_multiplier"
+                Key::PrivacyNoiseMultiplier
             }
-            Self::Accounting(_) => "privacy.epsilon",
-            Self::Clip(e) if e.field == "difference" => "clip.difference",
-            Self::Clip(_) => "clip.gradient",
-            Self::Sampling(e) if e.field == "first" => "batch.first",
-            Self::Sampling(_) => "batch.size",
-            Self::Simulation(SimulationError::Settings(e)) => match e.field {
-                "gamma" => "method.gamma",
-                "beta" => "method.beta",
-                _ => "method.step_size",
-            },
+            Self::Accounting(_) => Key::PrivacyEpsilon,
+            Self::Clip(e) if e.field == "difference" => Key::ClipDifference,
+            Self::Clip(_) => Key::ClipGradient,
+            Self::Sampling(e) if e.field == "first" => Key::BatchFirst,
+            Self::Sampling(_) => Key::BatchSize,
+            Self::Simulation(SimulationError::Settings(e)) => {
+                Section::Method.key(e.field).unwrap_or(Key::MethodStepSize)
+            }
             Self::Shard(_) | Self::Gate(_) | Self::Start(_) | Self::Entropy(_) | Self::Simulation(_) => {
                 return None;
             }

@@ -53,33 +53,39 @@
 //! assert!((outcome.average[0] - 1.5).abs() < 1e-9 && (outcome.average[1] - 1.0).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # A method of your own
+//!
+//! A type that is a [`Definition`](algorithm::Definition) (a card with its parameters, and how a node begins) is run, attacked
+//! and accounted for like those that are here: `Run::new(model, records, graph, Method::new(&Mine), settings)`.
+//! CONTRIBUTING.md has one in full.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod budget;
 pub mod config;
-pub mod dashboard;
 pub mod error;
 pub mod export;
-pub mod node;
-pub mod output;
 pub mod plan;
-pub mod plot;
 pub mod predict;
-pub mod report;
 pub mod run;
-pub mod session;
-pub mod statistics;
+pub mod trainer;
 pub mod tune;
 pub mod worth;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;
-pub use prdo_audit as audit;
-pub use prdo_peer as peer;
+pub use prdo_data as data;
+pub use prdo_disk as disk;
+pub use prdo_models as models;
+pub use prdo_models::network;
+pub use prdo_plot as plot;
 pub use prdo_privacy as privacy;
-pub use prdo_problem::{data, models, network};
+pub use prdo_report as report;
+pub use prdo_report::{dashboard, statistics};
+pub use prdo_runfile as runfile;
 pub use prdo_simulator as simulator;
+pub use prdo_store as store;
 pub use prdo_theory as theory;
 
 /// What a program that builds runs usually needs.
@@ -88,9 +94,9 @@ pub mod prelude {
     pub use crate::run::{Guarantee, Outcome, Prepared, Privacy, Run};
     pub use prdo_algorithm::graph::{Graph, Kind, Mixing, Weights};
     pub use prdo_algorithm::{Combine, Method, Settings};
+    pub use prdo_data::Table;
+    pub use prdo_models::{LogCosh, Logistic, Quadratic, Softmax};
     pub use prdo_privacy::{Data, Model, Records, Sampling, Start};
-    pub use prdo_problem::Table;
-    pub use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
     pub use prdo_simulator::{Moments, Row};
 }
 
@@ -98,3 +104,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So is the method that is added in CONTRIBUTING.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+struct Contributing;

@@ -7,17 +7,12 @@ mod training;
 pub use scores::{ClassScores, Scores};
 pub use threshold::Threshold;
 
-use crate::config::layers::is_network;
-use crate::config::{
-    ConfigError, Document, Form, Map, PlannedModel, Refused, agreed, missing_numbers, network_of, plan_model,
-};
-use crate::node::prepare::AGREEMENT;
-use crate::output::{NetworkFile, read_models, read_node_model};
-use prdo_peer::agreement::{Agreement, Facts};
-use prdo_problem::data::{self, DataError, Dataset, Feature, Format, Loaded, Options, Table};
+use crate::config::{Form, Map, PlannedModel, Refused, network_of, plan_model};
+use prdo_data::{self as data, DataError, Dataset, Feature, Format, Layout, Loaded, Options, Table};
+use prdo_runfile::{ConfigError, Document, Key, RunFile};
+use prdo_store::{NetworkFile, RecordFacts, Summary, artefact, names, read_models, read_node_model};
 use rayon::prelude::*;
 use scores::labels_of;
-use serde_json::{Value as Json, json};
 use std::path::Path;
 use training::Training;
 
@@ -85,7 +80,7 @@ pub enum PredictError {
 
 /// A trained model and what its records look like.
 pub struct Predictor {
-    facts: Facts,
+    facts: RecordFacts,
     model: PlannedModel,
     /// What records become before the model reads them.
     map: Option<Map>,
@@ -132,38 +127,11 @@ fn best(values: &[f64]) -> usize {
     most.map_or(0, |(class, _)| class)
 }
 
-/// What a run's summary keeps so that its model can be used on new records.
-pub fn facts_to_json(facts: &Facts) -> Json {
-    json!({
-        "features": facts.features,
-        "classes": facts.classes,
-        "class_names": facts.class_names,
-        "feature_names": facts.feature_names,
-        "image": facts.image,
-    })
-}
-
-fn facts_from_json(json: &Json) -> Option<Facts> {
-    let names = |key: &str| {
-        let list = json[key].as_array()?;
-        list.iter().map(|name| name.as_str().map(String::from)).collect::<Option<Vec<_>>>()
-    };
-    let side = |k: usize| json["image"][k].as_u64();
-    Some(Facts {
-        features: json["features"].as_u64()?,
-        classes: json["classes"].as_u64(),
-        class_names: names("class_names"),
-        feature_names: names("feature_names"),
-        image: side(0).zip(side(1)).zip(side(2)).map(|((c, h), w)| [c, h, w]),
-    })
-}
-
 /// The number of a node that is given by its name or its number.
-fn node_number(node: &str, summary: &Json) -> Result<usize, PredictError> {
-    let names = summary["node_names"].as_array().into_iter().flatten().filter_map(Json::as_str);
-    let names: Vec<&str> = names.collect();
-    let count = summary["nodes"].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
-    let named = names.iter().position(|name| *name == node);
+fn node_number(node: &str, summary: &Summary) -> Result<usize, PredictError> {
+    let names = summary.node_names.as_deref().unwrap_or_default();
+    let count = summary.nodes.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    let named = names.iter().position(|name| name == node);
     let numbered = || node.parse().ok().filter(|number| *number < count);
     named.or_else(numbered).ok_or_else(|| {
         let last = count.saturating_sub(1);
@@ -175,40 +143,30 @@ fn node_number(node: &str, summary: &Json) -> Result<usize, PredictError> {
 }
 
 impl Predictor {
-    /// The model in a folder; of a run the average, or the own one of a node, by its name or number.
+    /// The model in a run's folder: the average, or the own one of a node, by its name or number.
     ///
     /// # Errors
     /// A folder without a trained model, or with a damaged one; a node that is not there.
     pub fn open(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
-        match (folder.join(AGREEMENT).is_file(), node) {
-            (false, node) => Self::of_run(folder, node),
-            (true, None) => Self::of_member(folder),
-            (true, Some(node)) => {
-                let allowed = "left out: a member's folder has the member's own model only".to_string();
-                Err(PredictError::Node { node: node.to_string(), allowed })
-            }
-        }
-    }
-
-    fn of_run(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
         let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
-        if folder.join("comparison.json").is_file() && !folder.join("summary.json").exists() {
+        if folder.join(names::COMPARISON).is_file() && !folder.join(names::SUMMARY).exists() {
             let problem = "it holds a comparison, which keeps figures and no model: train the run that you want with `prdo \
                            run` (--set gives it the settings of that run) and name its folder";
             return Err(broken(problem.into()));
         }
-        let summary = read("summary.json")?;
-        let summary: Json =
-            serde_json::from_slice(&summary).map_err(|e| broken(format!("summary.json is damaged: {e}")))?;
-        let facts = facts_from_json(&summary["facts"]);
-        let facts = facts.ok_or_else(|| broken("summary.json does not describe the records".into()))?;
-        let document = Document::read(&folder.join("run.toml"))?;
+        let summary = read(names::SUMMARY)?;
+        let summary: Summary =
+            artefact::parse(&summary).map_err(|e| broken(format!("summary.json is damaged: {e}")))?;
+        let undescribed = || broken("summary.json does not describe the records".into());
+        let facts = summary.facts.clone().ok_or_else(undescribed)?;
+        let document = Document::read(&folder.join(names::RUN_FILE))?;
         let node = node.map(|node| node_number(node, &summary)).transpose()?;
-        let bytes = read("model.safetensors")?;
-        let kind = document.text("model.kind").unwrap_or_default();
+        let bytes = read(names::MODEL)?;
+        let run = document.run_file();
+        let kind = run.model.kind.ok_or_else(|| run.missing(Key::ModelKind))?;
         // Whether images were scaled is resolved: then their constants are in the run file.
-        let model = plan_model(&document, &kind, &facts, false)?;
+        let model = plan_model(&run, kind, &facts, false)?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
         let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
             Some(network) => network.model(node).map_err(|e| damaged(e.to_string()))?,
@@ -223,54 +181,57 @@ impl Predictor {
                 }
             }
         };
-        let label = document.text("data.label");
-        let training = Training::of(&document, &summary);
-        let predictor = Self::checked(facts, model, &document, label, parameters, &broken)?;
+        let label = run.data.file.label.clone();
+        let training = Training::of(&run, &summary);
+        let predictor = Self::checked(facts, model, &run, label, parameters, &broken)?;
         Ok(Self { training, ..predictor })
     }
 
-    fn of_member(folder: &Path) -> Result<Self, PredictError> {
-        let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
-        let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
-        let text = String::from_utf8(read(AGREEMENT)?).map_err(|e| broken(format!("{AGREEMENT}: {e}")))?;
-        let agreement = Agreement::parse(&text).map_err(|e| broken(format!("{AGREEMENT}: {e}")))?;
-        let (document, planned) = agreed(&agreement)?;
-        let bytes = read("model.safetensors")?;
+    /// The model in a member's home: its own one. What all agreed on says what it is and what records look like.
+    ///
+    /// # Errors
+    /// A home without a trained model, or with a damaged one.
+    pub fn of_member(
+        home: &Path,
+        facts: RecordFacts,
+        model: PlannedModel,
+        run: &RunFile,
+    ) -> Result<Self, PredictError> {
+        let broken = |problem: String| PredictError::Folder { folder: home.display().to_string(), problem };
+        let bytes = std::fs::read(home.join(names::MODEL));
+        let bytes = bytes.map_err(|e| broken(format!("{}: {e}", names::MODEL)))?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
         let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
             Some(network) => network.model(None).map_err(|e| damaged(e.to_string()))?,
             None => read_node_model(&bytes).map_err(|e| damaged(e.to_string()))?,
         };
-        let facts = agreement.terms().facts.clone();
-        Self::checked(facts, planned.model, &document, None, parameters, &broken)
+        Self::checked(facts, model, run, None, parameters, &broken)
     }
 
     fn checked(
-        facts: Facts,
+        facts: RecordFacts,
         model: PlannedModel,
-        document: &Document,
+        run: &RunFile,
         label: Option<String>,
         parameters: Vec<f64>,
         broken: &dyn Fn(String) -> PredictError,
     ) -> Result<Self, PredictError> {
-        let kind = model.kind.as_str();
-        if !(is_network(kind) || ["logistic", "softmax"].contains(&kind)) {
-            return Err(PredictError::Kind { kind: kind.to_string() });
+        if !model.kind.has_classes() {
+            return Err(PredictError::Kind { kind: model.kind.to_string() });
         }
         if parameters.len() != model.dimension {
             let (found, expected) = (parameters.len(), model.dimension);
             return Err(broken(format!("the model has {found} parameters, its settings mean {expected}")));
         }
-        let map = model.features.as_ref().map(|plan| plan.make(document)).transpose();
+        let map = model.features.as_ref().map(|plan| plan.make(run)).transpose();
         let map = map.map_err(|e| broken(format!("its features cannot be made: {e}")))?;
         if let Some(map) = &map {
-            let known = document.text("resolved.features");
-            map.same_as(known.as_deref()).map_err(|e| broken(e.to_string()))?;
+            map.same_as(run.resolved.features.as_deref()).map_err(|e| broken(e.to_string()))?;
         }
-        let categories = document.texts("features.categories").unwrap_or_default();
-        let columns = document.texts("data.columns");
+        let categories = run.features.categories.clone();
+        let columns = run.data.file.columns.clone();
         let (threshold, training) = (Threshold::default(), None);
-        let missing = missing_numbers(document);
+        let missing = run.features.missing_numbers();
         Ok(Self { facts, model, map, categories, missing, label, columns, parameters, threshold, training })
     }
 
@@ -303,7 +264,7 @@ impl Predictor {
 
     fn predict_file(&self, path: &Path, label: Option<&str>) -> Result<Predictions, PredictError> {
         let format = Format::of(path)?;
-        let columns = matches!(format, Format::Csv | Format::Parquet);
+        let columns = format.layout() == Layout::Columns;
         // New records may come with a header, whatever the run's own had.
         let names = self.facts.feature_names.as_deref().unwrap_or_default();
         let bare =
@@ -313,7 +274,7 @@ impl Predictor {
             columns: bare,
             label: label.map(String::from).or(self.label.clone()).filter(|_| columns || label.is_some()),
             features: self.facts.feature_names.clone().filter(|_| columns),
-            width: (format == Format::LibSvm).then_some(self.facts.features as usize),
+            width: (format.layout() == Layout::Sparse).then_some(self.facts.features as usize),
             prefix: data::test_part(path).map(String::from),
             unlabelled: true,
             categories: self.categories.clone(),

@@ -1,16 +1,19 @@
 //! A run built in code: your records, your model, any method, private or not.
 
 use crate::error::RunError;
-use prdo_accounting::{Accountant, AccountingError, Event, History, Method as Accounting, Target, calibrate};
+use prdo_accounting::{Accountant, AccountingError, Calibrations, History, Method as Accounting, Target};
 use prdo_algorithm::graph::{Mixing, Spectrum};
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{
     Batches, Clip, Data, Exposed, Gate, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling, Secret,
     Shard, Start,
 };
+use prdo_runfile::Key;
 use prdo_simulator::{End, Moments, Observer, Row, Schedule, Simulation, Training, train};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+pub use prdo_store::Guarantee;
 
 /// What a run promises about its records.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,35 +32,6 @@ pub enum Privacy {
         /// δ.
         delta: f64,
     },
-}
-
-/// The privacy a prepared run has: its noise and what all its rounds will cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Guarantee {
-    /// ε of the whole run at δ, for the node with the highest sampling rate.
-    pub epsilon: f64,
-    /// δ.
-    pub delta: f64,
-    /// z.
-    pub noise_multiplier: f64,
-    /// The highest sampling rate of the first release.
-    pub first_rate: f64,
-    /// The highest sampling rate of the others.
-    pub rate: f64,
-    /// How ε was computed.
-    pub accounting: Accounting,
-}
-
-impl Guarantee {
-    /// What a run of so many rounds releases about a record of the smallest node.
-    ///
-    /// # Errors
-    /// Rates or noise out of range.
-    pub fn plan(&self, rounds: u32) -> Result<History, prdo_accounting::AccountingError> {
-        let first = Event::sampled_gaussian(self.first_rate, self.noise_multiplier)?;
-        let later = Event::sampled_gaussian(self.rate, self.noise_multiplier)?;
-        Ok(History::new().and(first, 1).and(later, u64::from(rounds).saturating_sub(1)))
-    }
 }
 
 /// What the noise of a private run follows from: public facts, no record.
@@ -86,6 +60,14 @@ impl Plan {
     /// # Errors
     /// Numbers out of range, or a budget that no noise keeps.
     pub fn guarantee(&self, spent: &History) -> Result<Guarantee, RunError> {
+        self.guarantee_among(&Calibrations::default(), spent)
+    }
+
+    /// The same, calibrated only if these do not know it.
+    ///
+    /// # Errors
+    /// As [`Plan::guarantee`].
+    pub fn guarantee_among(&self, known: &Calibrations, spent: &History) -> Result<Guarantee, RunError> {
         use prdo_privacy::Batch;
         let batches = Batches::new(self.batch.0, self.batch.1);
         let rate = batches.rate(Batch::Later, self.least);
@@ -95,7 +77,7 @@ impl Plan {
         let (z, delta) = match self.privacy {
             Privacy::Budget { epsilon, delta } => {
                 let target = Target::new(epsilon, delta)?;
-                (calibrate::noise_multiplier_after(&accountant, &target, spent, &rates)?, delta)
+                (known.noise_multiplier_after(&accountant, &target, spent, &rates)?, delta)
             }
             Privacy::Noise { multiplier, delta } => (multiplier, delta),
         };
@@ -154,6 +136,7 @@ pub struct Run<M: Model> {
     privacy: Option<Privacy>,
     accounting: Accounting,
     spent: History,
+    calibrations: Arc<Calibrations>,
     held_out: Option<M::Data>,
     start: Option<Start>,
 }
@@ -183,6 +166,7 @@ impl<M: Model + 'static> Run<M> {
             privacy: None,
             accounting: Accounting::default(),
             spent: History::new(),
+            calibrations: Arc::default(),
             held_out: None,
             start: None,
         }
@@ -257,6 +241,12 @@ impl<M: Model + 'static> Run<M> {
         Self { accounting, ..self }
     }
 
+    /// Calibrations that other runs have found, and that others find of this one.
+    #[must_use]
+    pub fn calibrations(self, calibrations: Arc<Calibrations>) -> Self {
+        Self { calibrations, ..self }
+    }
+
     /// What earlier runs have already released about the same records: the budget is for all of it together.
     #[must_use]
     pub fn after(self, spent: History) -> Self {
@@ -287,14 +277,14 @@ impl<M: Model + 'static> Run<M> {
     /// Whatever is out of range or does not fit, with its field and value.
     pub fn prepare(self) -> Result<Prepared, RunError> {
         if self.rounds == 0 {
-            return Err(RunError::range("rounds", 0, "at least 1"));
+            return Err(RunError::range(Key::Rounds, 0, "at least 1"));
         }
         if self.measured_records == Some(0) {
-            return Err(RunError::range("metrics.records", 0, "at least 1"));
+            return Err(RunError::range(Key::MetricsRecords, 0, "at least 1"));
         }
         if self.privacy.is_some() && self.batch.is_some() && self.sampling != Sampling::Poisson {
             let allowed = "Poisson in a private run: the accounting rests on it";
-            return Err(RunError::range("batch.sampling", format!("{:?}", self.sampling), allowed));
+            return Err(RunError::range(Key::BatchSampling, format!("{:?}", self.sampling), allowed));
         }
         let spectrum = self.mixing.check(self.allow_indefinite)?;
         let least = self.records.iter().map(Data::len).min().unwrap_or(0);
@@ -344,7 +334,8 @@ impl<M: Model + 'static> Run<M> {
         let Some(privacy) = self.privacy else { return Ok(None) };
         let (accounting, rounds) = (self.accounting, self.rounds);
         let first_batch = self.method.card().first_batch;
-        Plan { privacy, accounting, first_batch, batch, least, rounds }.guarantee(&self.spent).map(Some)
+        let plan = Plan { privacy, accounting, first_batch, batch, least, rounds };
+        plan.guarantee_among(&self.calibrations, &self.spent).map(Some)
     }
 
     fn secret(&self) -> Result<Arc<Secret>, RunError> {

@@ -10,8 +10,9 @@
 //! [`Exposed`] if not. The two cannot be mixed and only `Noised` values can be turned into bytes for a
 //! neighbour.
 //!
-//! What never happens here: input or output, clocks, a sensitivity typed in by hand, a release before its
-//! charge, a division by the realised batch size.
+//! What never happens here: input or output (what must be durable goes through a [`Book`], a [`Statement`] is a text:
+//! files are their owners'; the operating system is asked for a [`Secret`] and nothing else), clocks, a sensitivity typed
+//! in by hand, a release before its charge, a division by the realised batch size.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,7 +1,7 @@
-//! What has been released about some records, by all runs on them, as a file that can be kept beside the records.
+//! What has been released about some records, by all runs on them, as a text that can be kept beside the records.
 //!
 //! Text, one line a fact, exact to the bit (numbers in the shortest form that reads back the same), closed by a BLAKE3
-//! hash so that a cut or changed file is noticed:
+//! hash so that a cut or changed text is noticed:
 //!
 //! ```text
 //! prdo statement 1
@@ -11,8 +11,6 @@
 //! ```
 
 use prdo_accounting::{AccountingError, Event, History};
-use std::io::Write;
-use std::path::Path;
 
 const FIRST_LINE: &str = "prdo statement 1";
 
@@ -33,10 +31,10 @@ pub struct Entry {
     pub history: History,
 }
 
-/// A statement that cannot be read or written.
-#[derive(Debug, thiserror::Error)]
+/// A text that is no statement.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatementError {
-    /// Something in the file is not as it should be.
+    /// Something in it is not as it should be.
     #[error("line {line} of the statement: {problem}")]
     Damaged {
         /// From 1.
@@ -44,7 +42,7 @@ pub enum StatementError {
         /// In words.
         problem: String,
     },
-    /// The hash does not fit: the file was cut short or changed.
+    /// The hash does not fit: it was cut short or changed.
     #[error("the statement was cut short or changed: its hash does not fit")]
     Hash,
     /// A release that cannot be accounted for.
@@ -55,9 +53,6 @@ pub enum StatementError {
         /// Why.
         error: AccountingError,
     },
-    /// The file system refused.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
 }
 
 impl Statement {
@@ -154,37 +149,6 @@ impl Statement {
         }
         Ok(())
     }
-
-    /// Reads the file; a file that does not exist is an empty statement.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is damaged.
-    pub fn load(path: &Path) -> Result<Self, StatementError> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::from_text(&text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::new()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Writes the file: a new one beside it, flushed to the disk, then put in its place.
-    ///
-    /// # Errors
-    /// Whatever the file system refuses; the old file is then still whole.
-    pub fn save(&self, path: &Path) -> Result<(), StatementError> {
-        let beside = path.with_extension(format!("new-{}", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            let mut file = std::fs::File::create(&beside)?;
-            file.write_all(self.to_text().as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&beside, path)?;
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            std::fs::File::open(folder)?.sync_all()
-        };
-        write().inspect_err(|_| drop(std::fs::remove_file(&beside)))?;
-        Ok(())
-    }
 }
 
 fn read_release(words: &[&str], line: usize) -> Result<(Event, u64), StatementError> {
@@ -268,19 +232,5 @@ mod tests {
         assert_eq!(["a1", "b2", "new"].map(|id| statement.before(id).len()), [0, 70, 73]);
         statement.enter("a1", "first, with other noise", &short);
         assert_eq!(statement.total().len(), 76);
-    }
-
-    #[test]
-    fn files_are_replaced_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("records.statement");
-        assert_eq!(Statement::load(&path).unwrap(), Statement::new());
-        let mut statement = Statement::new();
-        for round in 1..4_u64 {
-            statement.enter(&format!("run{round}"), "again", &History::new().and(event(0.1, 1.0), round));
-            statement.save(&path).unwrap();
-            assert_eq!(Statement::load(&path).unwrap(), statement);
-        }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 }

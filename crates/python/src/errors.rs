@@ -1,10 +1,10 @@
 //! Rust's errors as the package's exceptions.
 
 use prdo::accounting::AccountingError;
-use prdo::config::ConfigError;
 use prdo::error::RunError;
-use prdo::output::FolderError;
-use prdo::session::ResultsError;
+use prdo::runfile::{ConfigError, Key};
+use prdo::store::FolderError;
+use prdo::trainer::{ResultsError, TrainError};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 
@@ -50,7 +50,7 @@ pub fn config(error: &ConfigError, origin: &str) -> PyErr {
 /// A run that cannot go on.
 pub fn run(error: &RunError) -> PyErr {
     if error.is_input() {
-        input(&error.to_string(), error.field(), None, None)
+        input(&error.to_string(), error.field().map(Key::path), None, None)
     } else {
         work(&error.to_string())
     }
@@ -58,11 +58,31 @@ pub fn run(error: &RunError) -> PyErr {
 
 /// A folder that cannot be written.
 pub fn folder(error: &FolderError) -> PyErr {
-    // The command's options have other names here.
-    let message =
-        error.to_string().replace("--out", "folder").replace("add --overwrite", "pass overwrite=True");
-    let message = message.replace("--overwrite", "overwrite=True").replace("--resume", "`prdo run --resume`");
+    let message = named_here(&error.to_string());
     if error.is_input() { input(&message, Some("out"), None, None) } else { work(&message) }
+}
+
+/// The command's options have other names here.
+fn named_here(message: &str) -> String {
+    let names = [
+        ("--out", "folder"),
+        ("add --overwrite", "pass overwrite=True"),
+        ("--overwrite", "overwrite=True"),
+        ("add --resume", "pass resume=True"),
+        ("--resume", "resume=True"),
+    ];
+    names.iter().fold(message.to_string(), |message, (there, here)| message.replace(there, here))
+}
+
+/// A run that is not trained to its end.
+pub fn train(error: &TrainError) -> PyErr {
+    match error {
+        TrainError::Folder(error) => folder(error),
+        TrainError::Run(error) => run(error),
+        TrainError::Results(error) => results(error),
+        other if other.is_input() => input(&named_here(&other.to_string()), Some("out"), None, None),
+        other => work(&other.to_string()),
+    }
 }
 
 /// Results that cannot be written.

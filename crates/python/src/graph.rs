@@ -3,8 +3,9 @@
 use crate::bytes;
 use crate::errors;
 use prdo::algorithm::graph::NetworkError;
-use prdo::config::{Document, wiring};
+use prdo::config::wiring;
 use prdo::report::network_figure;
+use prdo::runfile::{Document, Key};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -20,8 +21,10 @@ pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<
             .give(crate::session::ORIGIN, key, value)
             .map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
     }
-    let wiring = wiring(&document, None).map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
-    let refuse = |e: NetworkError| errors::input(&format!("graph: {e}"), Some("graph.kind"), None, None);
+    let wiring =
+        wiring(&document.run_file(), None).map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
+    let refuse =
+        |e: NetworkError| errors::input(&format!("graph: {e}"), Some(Key::GraphKind.path()), None, None);
     let spectrum = wiring.mixing.check(true).map_err(refuse)?;
     let semidefinite = match wiring.mixing.check(false) {
         Ok(_) => true,

@@ -44,11 +44,14 @@ impl Calls {
     /// Calls a function with the interpreter's lock; `None` if it raised, or if the run is to stop.
     fn attached<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         let _turn = (!self.parallel).then(|| self.shared.turn());
-        if self.shared.stopped() {
-            return None;
+        let result = match self.shared.stopped() {
+            true => None,
+            false => Python::attach(call).map_err(|error| self.shared.fail(error)).ok(),
+        };
+        if result.is_none() {
+            self.shared.spoil();
         }
-        let result = Python::attach(call);
-        result.map_err(|error| self.shared.fail(error)).ok()
+        result
     }
 
     /// Losses and gradients of these records at a point.

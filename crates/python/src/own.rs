@@ -7,8 +7,8 @@ use crate::records::Arrays;
 use crate::shared::Shared;
 use prdo::config::{BoxedModel, OwnModel};
 use prdo::data::{Feature, ImageShape, Loaded, Table};
-use prdo::peer::agreement::Facts;
 use prdo::privacy::Start;
+use prdo::store::RecordFacts;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Own {
         Ok(Self { given, start, shared, tried })
     }
 
-    fn model<F: Feature>(&self, facts: &Facts) -> Result<PythonModel<F>, String> {
+    fn model<F: Feature>(&self, facts: &RecordFacts) -> Result<PythonModel<F>, String> {
         let shape: Vec<u64> = facts.image.map_or_else(|| vec![facts.features], |sides| sides.to_vec());
         let made = Python::attach(|py| -> PyResult<_> {
             let shape = PyTuple::new(py, shape)?;
@@ -72,11 +72,11 @@ impl OwnModel for Own {
         self.start.clone()
     }
 
-    fn numbers(&self, facts: &Facts) -> Result<BoxedModel, String> {
+    fn numbers(&self, facts: &RecordFacts) -> Result<BoxedModel, String> {
         Ok(Box::new(self.model::<f64>(facts)?))
     }
 
-    fn images(&self, facts: &Facts) -> Result<BoxedModel<u8>, String> {
+    fn images(&self, facts: &RecordFacts) -> Result<BoxedModel<u8>, String> {
         Ok(Box::new(self.model::<u8>(facts)?))
     }
 }
@@ -104,7 +104,7 @@ pub fn check_model(py: Python<'_>, model: Given, records: Arrays<'_>) -> PyResul
 
 fn try_on<F: Feature>(py: Python<'_>, own: &Own, table: &Table<F>, image: Option<ImageShape>) -> Option<f64> {
     let image = image.map(|i| [i.channels as u64, i.height as u64, i.width as u64]);
-    let facts = Facts { features: table.width() as u64, image, ..Facts::default() };
+    let facts = RecordFacts { features: table.width() as u64, image, ..RecordFacts::default() };
     let model = own.model::<F>(&facts).ok()?;
     py.detach(|| if table.is_empty() { Some(0.0) } else { model.deviation(table) })
 }

@@ -5,15 +5,14 @@ use crate::own::{Given as GivenModel, Own};
 use crate::records::Arrays;
 use crate::shared::Shared;
 use crate::trained::{self, Trained};
-use prdo::config::{Built, Document, Given, build, build_own, resolved};
-use prdo::error::RunError;
-use prdo::output::{Folder, FolderError, MetricsFile, format_row, header};
-use prdo::session::{Results, ResultsError};
-use prdo::simulator::{End, Moments, Observer, Row, Training, train};
+use prdo::config::{Built, build, build_own, resolved};
+use prdo::runfile::{Document, Given, Key};
+use prdo::simulator::Row;
+use prdo::store::{Folder, FolderError, Worry};
+use prdo::trainer::{ObserverError, Opened, Options, Stage, TrainError, TrainObserver, Trainer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -108,10 +107,10 @@ impl Session {
         let Some(Ready { document, built, .. }) = &*ready else { return Ok(None) };
         let (facts, guarantee) = (&built.prepared.facts, built.prepared.guarantee);
         let answer = PyDict::new(py);
-        answer.set_item("name", document.text("name"))?;
+        answer.set_item("name", document.text(Key::Name))?;
         answer.set_item("method", built.method.card().name)?;
         answer.set_item("method_title", built.method.card().title)?;
-        answer.set_item("model", &built.model)?;
+        answer.set_item("model", built.model.name())?;
         answer.set_item("data", &built.data)?;
         answer.set_item("nodes", facts.nodes)?;
         answer.set_item("links", facts.links)?;
@@ -129,7 +128,8 @@ impl Session {
     }
 
     /// Trains to the end. `each(round, row or None)` is told how it goes, in the calling thread.
-    #[pyo3(signature = (out=None, overwrite=false, threads=None, each=None))]
+    #[pyo3(signature = (out=None, overwrite=false, threads=None, each=None, checkpoint_every=20.0, resume=false))]
+    #[allow(clippy::too_many_arguments)]
     fn train(
         &self,
         py: Python<'_>,
@@ -137,18 +137,36 @@ impl Session {
         overwrite: bool,
         threads: Option<usize>,
         each: Option<Py<PyAny>>,
+        checkpoint_every: f64,
+        resume: bool,
     ) -> PyResult<Trained> {
+        let checkpoint_every = interval(checkpoint_every)?;
+        if resume && out.is_none() {
+            return Err(errors::out_of_range(
+                "resume",
+                "True",
+                "False without a folder (out) to resume from",
+            ));
+        }
         let taken = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ready = taken.ok_or_else(|| errors::work("this session was trained already"))?;
+        if resume && ready.document.unseeded {
+            let allowed = "False for an unseeded run, whose secret is kept nowhere";
+            return Err(errors::out_of_range("resume", "True", allowed));
+        }
         let shared = Arc::clone(&ready.shared);
         let pool = threads.map(pool).transpose()?;
-        let name = ready.document.text("name").unwrap_or_else(|| "run".into());
-        let folder = out.map(|path| Folder::create(Some(&path), &name, overwrite)).transpose();
+        let name = ready.document.name();
+        let open = |path: PathBuf| match resume {
+            true => Folder::resume(&path),
+            false => Folder::create(Some(&path), &name, overwrite),
+        };
+        let folder = out.map(open).transpose();
         let folder = folder.map_err(|e| errors::folder(&e))?;
         let (sender, receiver) = channel();
         let run_file = self.run_file.clone();
         let work = move || {
-            let work = || ready.train(run_file, folder, sender);
+            let work = || ready.train(run_file, folder, checkpoint_every, sender);
             match &pool {
                 Some(pool) => pool.install(work),
                 None => work(),
@@ -165,6 +183,15 @@ impl Session {
             (None, Err(_)) => Err(errors::work("the training thread ended unexpectedly")),
         }
     }
+}
+
+/// The time between checkpoints.
+fn interval(seconds: f64) -> PyResult<Duration> {
+    if !(seconds.is_finite() && seconds >= 0.0) {
+        let allowed = "a number of seconds of at least 0";
+        return Err(errors::out_of_range("checkpoint_every", &seconds.to_string(), allowed));
+    }
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
@@ -184,7 +211,7 @@ fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option
         let told = match (event, each) {
             (Err(RecvTimeoutError::Disconnected), _) => return,
             (Ok(Event::Row(row)), Some(each)) => {
-                each.call1(py, (row.round, trained::cells(&row))).map(|_| ())
+                trained::cells(py, &row).and_then(|cells| each.call1(py, (row.round, cells))).map(|_| ())
             }
             (Ok(Event::Round(round)), Some(each)) => each.call1(py, (round, py.None())).map(|_| ()),
             _ => Ok(()),
@@ -197,113 +224,95 @@ fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option
 
 /// Why a training did not end.
 enum Failure {
-    Run(RunError),
-    Folder(FolderError),
-    Results(ResultsError),
-    Other(String),
+    Train(TrainError),
+    Interrupted,
 }
 
 impl Failure {
     fn exception(&self) -> PyErr {
         match self {
-            Failure::Run(error) => errors::run(error),
-            Failure::Folder(error) => errors::folder(error),
-            Failure::Results(error) => errors::results(error),
-            Failure::Other(message) => errors::work(message),
+            Failure::Train(error) => errors::train(error),
+            Failure::Interrupted => errors::work("interrupted"),
         }
     }
 }
 
-impl From<FolderError> for Failure {
-    fn from(error: FolderError) -> Self {
-        Failure::Folder(error)
+impl From<TrainError> for Failure {
+    fn from(error: TrainError) -> Self {
+        Failure::Train(error)
     }
 }
 
 impl Ready {
-    /// Trains, in a folder if there is one, as `prdo run` does but for checkpoints.
+    /// Trains, in a folder if there is one, as `prdo run` does.
     fn train(
         self,
         run_file: String,
         folder: Option<Folder>,
+        checkpoint_every: Duration,
         sender: Sender<Event>,
     ) -> Result<Trained, Failure> {
         let Self { document, mut built, shared } = self;
-        if let Some(folder) = &folder {
-            folder.write("run.toml", run_file.as_bytes())?;
-        }
-        let name = document.text("name").unwrap_or_else(|| "run".into());
-        built.enter_statement(&name).map_err(Failure::Other)?;
-        let metrics =
-            folder.as_ref().map(|f| MetricsFile::create(&f.path().join("metrics.csv"), &[header()]));
-        let mut watch = Watch {
-            sender,
-            shared: &shared,
-            metrics: metrics.transpose()?,
-            rows: Vec::new(),
-            moments: Vec::new(),
-            told: Instant::now(),
-            disk: None,
+        let trainer = match &folder {
+            None => Trainer::new(&document, &mut built),
+            Some(folder) => match Trainer::open(folder, &document, &mut built)? {
+                Opened::Unfinished(trainer) => trainer,
+                Opened::Finished(_) => return Err(finished(folder.path()).into()),
+            },
         };
-        let (started, schedule) = (Instant::now(), built.prepared.schedule);
-        let end = train(&mut *built.prepared.training, &schedule, &mut watch);
-        let end = end.map_err(|e| Failure::Run(e.into()))?;
-        if let Some(error) = watch.disk.take() {
-            return Err(Failure::Other(format!("metrics.csv: {error}")));
-        }
-        if end == End::Stopped || shared.stopped() {
-            return Err(Failure::Other("interrupted".into()));
-        }
-        let (rows, moments) = (watch.rows, watch.moments);
-        let results = Results::of(&document, &built, &rows, started.elapsed()).map_err(Failure::Results)?;
-        let trained = Trained::new(name, run_file, rows, moments, &built, results);
-        if let Some(folder) = folder {
-            trained.finish(&folder).map_err(Failure::Results)?;
-        }
-        Ok(trained)
+        let again = folder.as_ref().map(|folder| format!("run.train({:?}, resume=True)", folder.path()));
+        let options = Options {
+            stop: &|| shared.stopped(),
+            // The secret of an unseeded run is kept nowhere: another process cannot go on with it.
+            checkpoint_every: (!document.unseeded).then_some(checkpoint_every),
+            again: again.unwrap_or_default(),
+            tensorboard: false,
+            results: true,
+        };
+        let mut told = Told { sender, shared: &shared, at: Instant::now() };
+        let trained = trainer.train(&options, &mut told)?;
+        let results = trained.results.ok_or(Failure::Interrupted)?;
+        Ok(Trained::new(document.name(), run_file, trained.rows, trained.moments, &built, results))
     }
 }
 
-/// Keeps what is measured, writes it down and tells the waiting thread.
-struct Watch<'a> {
+fn finished(folder: &Path) -> TrainError {
+    FolderError::Finished { path: folder.display().to_string() }.into()
+}
+
+/// Tells the waiting thread what is measured.
+struct Told<'a> {
     sender: Sender<Event>,
     shared: &'a Shared,
-    metrics: Option<MetricsFile>,
-    rows: Vec<Row>,
-    moments: Vec<Moments>,
-    told: Instant,
-    disk: Option<std::io::Error>,
+    at: Instant,
 }
 
-impl Watch<'_> {
-    fn go_on(&self) -> ControlFlow<()> {
-        if self.shared.stopped() || self.disk.is_some() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+impl Told<'_> {
+    /// What a model left unanswered is not kept, neither as a row nor in a checkpoint.
+    fn whole(&self) -> Result<(), ObserverError> {
+        if self.shared.spoiled() { Err("the model did not answer".into()) } else { Ok(()) }
     }
 }
 
-impl Observer for Watch<'_> {
-    fn row(&mut self, row: &Row) -> ControlFlow<()> {
-        self.rows.push(*row);
-        self.disk = self.metrics.as_mut().and_then(|file| file.append(&format_row(row)).err());
+impl TrainObserver for Told<'_> {
+    fn row(&mut self, row: &Row) -> Result<(), ObserverError> {
+        self.whole()?;
         // Nobody listens any more only when the waiting thread is gone, and the process with it.
         let _ = self.sender.send(Event::Row(*row));
-        self.told = Instant::now();
-        self.go_on()
+        self.at = Instant::now();
+        Ok(())
     }
 
-    fn moments(&mut self, moments: &Moments) {
-        self.moments.push(*moments);
-    }
-
-    fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
-        if self.told.elapsed() >= TICK {
-            let _ = self.sender.send(Event::Round(training.round()));
-            self.told = Instant::now();
+    fn round(&mut self, stage: &Stage<'_>) -> Result<(), ObserverError> {
+        self.whole()?;
+        if self.at.elapsed() >= TICK {
+            let _ = self.sender.send(Event::Round(stage.round));
+            self.at = Instant::now();
         }
-        self.go_on()
+        Ok(())
+    }
+
+    fn measured(&mut self, _: Option<&Worry>) -> Result<(), ObserverError> {
+        self.whole()
     }
 }

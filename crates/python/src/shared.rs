@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub struct Shared {
     stop: AtomicBool,
+    spoiled: AtomicBool,
     error: Mutex<Option<PyErr>>,
     turn: Mutex<()>,
 }
@@ -23,6 +24,16 @@ impl Shared {
     /// Whether the run is to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
+    }
+
+    /// A model did not answer: what is computed from here on means nothing and must not be kept.
+    pub fn spoil(&self) {
+        self.spoiled.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether a model did not answer.
+    pub fn spoiled(&self) -> bool {
+        self.spoiled.load(Ordering::SeqCst)
     }
 
     /// Waits for one's turn: no two threads have it. To be asked without the interpreter's lock.

@@ -3,12 +3,16 @@
 use crate::bytes;
 use crate::errors;
 use prdo::config::Built;
-use prdo::output::{Folder, FolderError, MetricsFile, format_moments, format_row, header, moments_header};
 use prdo::plot::{Chart, Figure, LegendPlace, Scale, Series};
-use prdo::session::{Results, ResultsError};
 use prdo::simulator::{Moments, Row};
+use prdo::store::{
+    COLUMNS, Folder, FolderError, LinesFile, Number, artefact, format_moments, format_row, header,
+    moments_header, names,
+};
+use prdo::trainer::{Results, ResultsError};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use std::path::PathBuf;
 
 /// A finished run.
@@ -25,22 +29,15 @@ pub struct Trained {
 }
 
 /// A row's cells, in the order of `metrics.csv`; empty ones are `None`.
-type Cells = (u32, f64, f64, f64, Option<f64>, Option<f64>, u64, u64, Option<f64>, Option<f64>);
+type Cells<'py> = Bound<'py, PyTuple>;
 
 /// A row's cells.
-pub fn cells(row: &Row) -> Cells {
-    (
-        row.round,
-        row.loss,
-        row.grad_norm,
-        row.consensus_error,
-        row.test_accuracy,
-        row.epsilon_spent,
-        row.bytes_sent,
-        row.gradient_evaluations,
-        row.clipped_gradient_fraction,
-        row.clipped_difference_fraction,
-    )
+pub fn cells<'py>(py: Python<'py>, row: &Row) -> PyResult<Cells<'py>> {
+    let cell = |number: Number| match number {
+        Number::Whole(count) => count.into_bound_py_any(py),
+        Number::Real(value) => value.into_bound_py_any(py),
+    };
+    PyTuple::new(py, COLUMNS.iter().map(|column| cell(column.number(row))).collect::<PyResult<Vec<_>>>()?)
 }
 
 impl Trained {
@@ -59,22 +56,17 @@ impl Trained {
         Self { name, run_file, rows, moments, average, models, node_accuracy, results }
     }
 
-    /// Writes what is still missing in the folder of a run that was trained there.
-    pub fn finish(&self, folder: &Folder) -> Result<(), ResultsError> {
+    /// Writes everything.
+    fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
+        folder.write(names::RUN_FILE, self.run_file.as_bytes())?;
+        let lines: Vec<String> = std::iter::once(header()).chain(self.rows.iter().map(format_row)).collect();
+        LinesFile::create(&folder.path().join(names::METRICS), &lines)?;
         if !self.moments.is_empty() {
             let lines = self.moments.iter().map(format_moments);
             let lines: Vec<String> = std::iter::once(moments_header().to_string()).chain(lines).collect();
-            MetricsFile::create(&folder.path().join("moments.csv"), &lines)?;
+            LinesFile::create(&folder.path().join(names::MOMENTS), &lines)?;
         }
         self.results.write(folder)
-    }
-
-    /// Writes everything.
-    fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
-        folder.write("run.toml", self.run_file.as_bytes())?;
-        let lines: Vec<String> = std::iter::once(header()).chain(self.rows.iter().map(format_row)).collect();
-        MetricsFile::create(&folder.path().join("metrics.csv"), &lines)?;
-        self.finish(folder)
     }
 }
 
@@ -95,19 +87,19 @@ impl Trained {
     /// `summary.json`.
     #[getter]
     fn summary(&self) -> String {
-        self.results.summary.to_string()
+        artefact::line(&self.results.summary)
     }
 
     /// The names of the metrics' columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        header().split(',').map(String::from).collect()
+        COLUMNS.iter().map(|column| column.name.to_string()).collect()
     }
 
     /// The metrics, row by row.
     #[getter]
-    fn rows(&self) -> Vec<Cells> {
-        self.rows.iter().map(cells).collect()
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Cells<'py>>> {
+        self.rows.iter().map(|row| cells(py, row)).collect()
     }
 
     /// The paper's moments, round by round.
@@ -171,7 +163,7 @@ impl Trained {
             };
             let folder = create().map_err(|e| e.to_string())?;
             self.write(&folder).map_err(|e| e.to_string())?;
-            std::fs::read_to_string(folder.path().join("report.html")).map_err(work("report.html"))
+            std::fs::read_to_string(folder.path().join(names::REPORT)).map_err(work(names::REPORT))
         })
         .map_err(|message: String| errors::work(&message))
     }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 /// One row of `metrics.csv`: the network after `round` updates. Measured without protection, by whoever runs
 /// the simulation and holds all the data.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
     /// How many updates were done.
     pub round: u32,

@@ -3,7 +3,7 @@
 use crate::metrics::{Moments, Row, mean, squared_distance, squared_norm};
 use prdo_accounting::History;
 use prdo_algorithm::graph::Mixing;
-use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError};
+use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError, Startable};
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -94,7 +94,10 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         (method, settings): (Method, &Settings),
         start: &Start,
         held_out: Option<M::Data>,
-    ) -> Result<Self, SimulationError> {
+    ) -> Result<Self, SimulationError>
+    where
+        P: Startable,
+    {
         if mixing.nodes() != gates.len() {
             return Err(SimulationError::Nodes { graph: mixing.nodes(), data: gates.len() });
         }

@@ -3,66 +3,11 @@
 //! Every term of `cv:finite-bound` comes from exactly one of four causes, for h₀, H₀, Σ² and B_net are linear in
 //! Δ_f⁰, ζ₀², σ²_sgd and dν²_dp: the parts of a bound add up to it.
 
-use crate::constants::{Constants, fresh_variance, network_budget};
+use crate::constants::Constants;
 use crate::error::TheoryError;
 use crate::lemmas;
 use crate::setting::{Levels, Setting};
-
-/// A quantity by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Split {
-    /// From the distance to the goal, Δ_f⁰.
-    pub optimisation: f64,
-    /// From the nodes' different gradients at the start, ζ₀².
-    pub heterogeneity: f64,
-    /// From sampling batches, σ²_sgd.
-    pub sampling: f64,
-    /// From the noise, dν²_dp.
-    pub privacy: f64,
-}
-
-impl Split {
-    /// Nothing.
-    pub const ZERO: Self = Self { optimisation: 0.0, heterogeneity: 0.0, sampling: 0.0, privacy: 0.0 };
-
-    /// The whole.
-    pub fn total(&self) -> f64 {
-        self.parts().iter().map(|(_, part)| part).sum()
-    }
-
-    /// The parts with their names.
-    pub fn parts(&self) -> [(&'static str, f64); 4] {
-        [
-            ("optimisation", self.optimisation),
-            ("heterogeneity", self.heterogeneity),
-            ("sampling", self.sampling),
-            ("privacy", self.privacy),
-        ]
-    }
-
-    /// The sum with another, part by part.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            optimisation: self.optimisation + other.optimisation,
-            heterogeneity: self.heterogeneity + other.heterogeneity,
-            sampling: self.sampling + other.sampling,
-            privacy: self.privacy + other.privacy,
-        }
-    }
-
-    /// `factor` times as much of each part. A part that is zero stays so, whatever the factor.
-    #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
-        let scale = |part: f64| if part == 0.0 { 0.0 } else { part * factor };
-        Self {
-            optimisation: scale(self.optimisation),
-            heterogeneity: scale(self.heterogeneity),
-            sampling: scale(self.sampling),
-            privacy: scale(self.privacy),
-        }
-    }
-}
+use crate::split::Split;
 
 /// The three bounds of the finite-time theorem, and what they are made of. They hold where [`crate::Conditions`] do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,4 +64,36 @@ impl Bounds {
 /// Zero where the factor is, even of an infinite part.
 fn scaled_by(split: Split, factor: f64) -> Split {
     if factor == 0.0 { Split::ZERO } else { split.scaled(factor) }
+}
+
+/// B_net(T) (`cv:network-budget`), by cause:
+/// 4nα²λζ₀²/((1−√λ)(1−λ)) + K_H(H₀/γ + 2γnΣ²T).
+///
+/// # Errors
+/// A level outside its range.
+pub fn network_budget(setting: &Setting, levels: &Levels) -> Result<Split, TheoryError> {
+    let levels = levels.checked()?;
+    let (n, gamma) = (setting.nodes(), setting.gamma());
+    let k_h = Constants::of(setting).k_h;
+    let start = lemmas::first_local_error(setting, &levels).scaled(k_h / gamma);
+    let fresh = fresh_variance(setting, &levels).scaled(k_h * 2.0 * gamma * n * setting.rounds());
+    let heterogeneity = lemmas::network_start(setting, levels.heterogeneity);
+    Ok(Split { heterogeneity, ..Split::ZERO }.plus(start).plus(fresh))
+}
+
+/// Σ² = σ²_sgd/b + dν²_dp (`cv:unified-variance`), by cause. The levels are taken as they are.
+fn fresh_variance(setting: &Setting, levels: &Levels) -> Split {
+    Split {
+        sampling: levels.sampling_variance / setting.batch(),
+        privacy: levels.noise_power(),
+        ..Split::ZERO
+    }
+}
+
+/// Σ² (`cv:unified-variance`).
+///
+/// # Errors
+/// A level outside its range.
+pub fn unified_variance(setting: &Setting, levels: &Levels) -> Result<f64, TheoryError> {
+    Ok(fresh_variance(setting, &levels.checked()?).total())
 }

@@ -1,9 +1,6 @@
 //! The constants of the network lemma and of the theorem's closure.
 
-use crate::bounds::Split;
-use crate::error::TheoryError;
-use crate::lemmas;
-use crate::setting::{Levels, Setting};
+use crate::setting::Setting;
 
 /// K_H, K_U (`cv:network-constants`) and Q, A_C, A_U (`cv:closure-coefficients`); all but Q are zero at λ = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,36 +43,4 @@ impl Constants {
         2.0 * scaled * scaled / (setting.batch() * setting.nodes() * setting.gamma())
             + 2.0 * self.q * self.a_u
     }
-}
-
-/// B_net(T) (`cv:network-budget`), by cause:
-/// 4nα²λζ₀²/((1−√λ)(1−λ)) + K_H(H₀/γ + 2γnΣ²T).
-///
-/// # Errors
-/// A level outside its range.
-pub fn network_budget(setting: &Setting, levels: &Levels) -> Result<Split, TheoryError> {
-    let levels = levels.checked()?;
-    let (n, gamma) = (setting.nodes(), setting.gamma());
-    let k_h = Constants::of(setting).k_h;
-    let start = lemmas::first_local_error(setting, &levels).scaled(k_h / gamma);
-    let fresh = fresh_variance(setting, &levels).scaled(k_h * 2.0 * gamma * n * setting.rounds());
-    let heterogeneity = lemmas::network_start(setting, levels.heterogeneity);
-    Ok(Split { heterogeneity, ..Split::ZERO }.plus(start).plus(fresh))
-}
-
-/// Σ² = σ²_sgd/b + dν²_dp (`cv:unified-variance`), by cause. The levels are taken as they are.
-pub(crate) fn fresh_variance(setting: &Setting, levels: &Levels) -> Split {
-    Split {
-        sampling: levels.sampling_variance / setting.batch(),
-        privacy: levels.noise_power(),
-        ..Split::ZERO
-    }
-}
-
-/// Σ² (`cv:unified-variance`).
-///
-/// # Errors
-/// A level outside its range.
-pub fn unified_variance(setting: &Setting, levels: &Levels) -> Result<f64, TheoryError> {
-    Ok(fresh_variance(setting, &levels.checked()?).total())
 }

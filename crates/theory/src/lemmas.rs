@@ -4,9 +4,9 @@
 //! h_t = E‖ē^t‖² (mean error), U_t = E‖v̄^t‖² (direction). All but the network energy's inequalities are about
 //! expectations.
 
-use crate::bounds::Split;
 use crate::constants::Constants;
 use crate::setting::{Levels, Setting};
+use crate::split::Split;
 
 /// Sums over t = 0 … T−1 of the moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -43,10 +43,12 @@ pub mod noise;
 pub mod schedule;
 pub mod sensitivity;
 pub mod setting;
+mod split;
 
-pub use bounds::{Bounds, Split};
+pub use bounds::Bounds;
 pub use conditions::{Condition, Conditions};
 pub use constants::Constants;
 pub use error::TheoryError;
 pub use schedule::Schedule;
 pub use setting::{Levels, Parameters, Setting, Setup};
+pub use split::Split;

@@ -11,9 +11,9 @@
 //!
 //! All three are A·(Φ̄(u) − φ(u)·R(v)) with v > u and R = Φ̄/φ, Mills' ratio.
 
-use super::law::{Direction, Law};
-use super::rounding::{INV_SQRT_2PI, U, normal_tail};
 use super::table::Delta;
+use crate::law::{Direction, Law};
+use crate::rounding::{INV_SQRT_2PI, U, normal_tail};
 
 /// δ(ε) for Gaussian releases with μ² = `variance`.
 pub(crate) fn gaussian(variance: f64, epsilon: f64) -> Delta {

@@ -12,12 +12,12 @@
 //! end of the sum cost. Here the values of M are computed, block after block of t, until the rest is negligible:
 //! the first block on the real line, later ones on lines moved into the half plane where the integrand falls.
 
-use super::law::Law;
-use super::line::{Cut, Line, LnMoment, NearOne};
 use super::parts::Parts;
-use super::rounding::U;
 use super::saddle::{Saddle, end_of};
 use super::table::{Kernel, Table};
+use crate::law::Law;
+use crate::line::{Cut, Line, LnMoment, NearOne};
+use crate::rounding::U;
 use crate::search::golden_section;
 use std::f64::consts::PI;
 

@@ -1,6 +1,6 @@
 //! A radix-2 Fourier transform with a proven error.
 
-use super::rounding::U;
+use crate::rounding::U;
 use std::f64::consts::PI;
 
 /// X_k = Σ_j x_j e^{+2πijk/N} in place, N a power of two.

@@ -19,12 +19,12 @@
 
 use super::contour::{NEGLIGIBLE, tail};
 use super::fft;
-use super::law::{Direction, Law};
-use super::line::LnMoment;
 use super::parts::Parts;
-use super::rounding::{INV_SQRT_2PI, U};
 use super::saddle::{Saddle, end_of};
 use super::table::{Kernel, Table};
+use crate::law::{Direction, Law};
+use crate::line::LnMoment;
+use crate::rounding::{INV_SQRT_2PI, U};
 use std::f64::consts::PI;
 
 /// No lattice has more points than this before it is folded.

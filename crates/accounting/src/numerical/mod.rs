@@ -31,18 +31,15 @@ pub(crate) mod closed;
 pub(crate) mod contour;
 pub(crate) mod fft;
 pub(crate) mod lattice;
-pub(crate) mod law;
-pub(crate) mod line;
 pub(crate) mod parts;
-pub(crate) mod rounding;
 pub(crate) mod saddle;
 pub(crate) mod solve;
 pub(crate) mod table;
 
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
+use crate::law::{Direction, Law};
 use crate::renyi;
-use law::{Direction, Law};
 use parts::Parts;
 pub use solve::Bounds;
 

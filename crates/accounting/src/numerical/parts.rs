@@ -1,7 +1,7 @@
 //! A history sorted into what the integrals need: one Gaussian part and the sampled laws.
 
-use super::law::{Direction, Law};
 use crate::event::History;
+use crate::law::{Direction, Law};
 
 /// A history seen from one direction of adjacency.
 ///

@@ -5,7 +5,7 @@
 //! nothing here has to be exact: coarse sums are enough.
 
 use super::parts::Parts;
-use super::rounding::INV_SQRT_2PI;
+use crate::rounding::INV_SQRT_2PI;
 
 /// Coarse tables of the losses, for K and its derivatives.
 pub(crate) struct Cumulants {

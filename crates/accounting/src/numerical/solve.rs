@@ -3,10 +3,10 @@
 use super::closed;
 use super::contour;
 use super::lattice;
-use super::law::{Direction, Law};
 use super::parts::Parts;
 use super::saddle::{Cumulants, LARGEST, Saddle, end_of};
 use super::table::Delta;
+use crate::law::{Direction, Law};
 
 /// What is known about a number.
 #[derive(Clone, Copy, Debug, PartialEq)]

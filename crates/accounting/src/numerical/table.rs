@@ -1,6 +1,6 @@
 //! The integrand along the contour, summed: upper and lower bounds on δ(ε) for every ε near the one it was made for.
 
-use super::rounding::U;
+use crate::rounding::U;
 use std::f64::consts::PI;
 
 /// One node of the contour: t, the size of the integrand there in units of the scale (twice, for ±t), and its angle

@@ -7,40 +7,47 @@
 //!
 //! The simplest baseline. On heterogeneous data its fixed point is biased by the step size.
 
-use super::{Card, Combine, Parameter, Settings};
+use super::{COMBINE, Card, Combine, Definition, Settings};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-pub(super) const CARD: Card = Card {
+const CARD: Card = Card {
     name: "dsgd",
     title: "D-SGD",
     idea: "steps and averages; biased when nodes' data differ",
-    vectors_sent: 1,
-    parameters: &[Parameter::Combine],
+    parameters: &[COMBINE.parameter()],
     first_batch: false,
     differences: false,
 };
 
+/// The method.
+pub struct Dsgd;
+
+impl Definition for Dsgd {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>> {
+        Box::new(State {
+            x: Released::start(x0),
+            v: Released::zeros(x0.dimension()),
+            alpha: settings.step_size,
+            combine: COMBINE.of(settings),
+        })
+    }
+}
+
 /// The state of one node.
-#[derive(Clone, Debug)]
-pub struct Dsgd<P: Protection> {
+struct State<P: Protection> {
     x: Released<P>,
     v: Released<P>,
     alpha: f64,
     combine: Combine,
 }
 
-pub(super) fn start<P: Protection>(x0: &Start, settings: &Settings) -> Dsgd<P> {
-    Dsgd {
-        x: Released::start(x0),
-        v: Released::zeros(x0.dimension()),
-        alpha: settings.step_size,
-        combine: settings.combine,
-    }
-}
-
-impl<P: Protection> Node<P> for Dsgd<P> {
+impl<P: Protection> Node<P> for State<P> {
     fn query(&self) -> Query<'_, P> {
         Query::gradient(&self.x)
     }

@@ -9,36 +9,43 @@
 //! With privacy it is the paper's DP-ED, and PRDO with γ = 1.
 
 use super::exact_diffusion::ExactDiffusion;
-use super::{Card, Settings};
+use super::{Card, Definition, Settings};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-pub(super) const CARD: Card = Card {
+const CARD: Card = Card {
     name: "ed",
     title: "Exact Diffusion",
     idea: "corrects the bias of diffusion with one vector a round",
-    vectors_sent: 1,
     parameters: &[],
     first_batch: false,
     differences: false,
 };
 
+/// The method.
+pub struct Ed;
+
+impl Definition for Ed {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>> {
+        Box::new(State {
+            diffusion: ExactDiffusion::start(x0, settings.step_size),
+            v: Released::zeros(x0.dimension()),
+        })
+    }
+}
+
 /// The state of one node.
-#[derive(Clone, Debug)]
-pub struct Ed<P: Protection> {
+struct State<P: Protection> {
     diffusion: ExactDiffusion<P>,
     v: Released<P>,
 }
 
-pub(super) fn start<P: Protection>(x0: &Start, settings: &Settings) -> Ed<P> {
-    Ed {
-        diffusion: ExactDiffusion::start(x0, settings.step_size),
-        v: Released::zeros(x0.dimension()),
-    }
-}
-
-impl<P: Protection> Node<P> for Ed<P> {
+impl<P: Protection> Node<P> for State<P> {
     fn query(&self) -> Query<'_, P> {
         Query::gradient(&self.diffusion.x)
     }

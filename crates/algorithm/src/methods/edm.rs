@@ -8,38 +8,64 @@
 //! Reference: `hu2025edm` in the paper. With privacy it is the paper's DP-EDM.
 
 use super::exact_diffusion::ExactDiffusion;
-use super::{Card, Parameter, Settings};
+use super::{Card, Definition, Number, Settings, Tuning};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-pub(super) const CARD: Card = Card {
+/// β.
+pub const BETA: Number = Number {
+    name: "beta",
+    symbol: "β",
+    doc: "weight of history",
+    allowed: "of at least 0 and below 1",
+    is_allowed: |x| (0.0..1.0).contains(&x),
+    default: 0.9,
+    tuning: Some(Tuning::Remainder(0.02, 1.0)),
+};
+
+const CARD: Card = Card {
     name: "edm",
     title: "EDM",
     idea: "Exact Diffusion along a running average of gradients",
-    vectors_sent: 1,
-    parameters: &[Parameter::Beta],
+    parameters: &[BETA.parameter()],
     first_batch: false,
     differences: false,
 };
 
+/// The method.
+pub struct Edm;
+
+impl Definition for Edm {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>> {
+        Box::new(State {
+            diffusion: ExactDiffusion::start(x0, settings.step_size),
+            m: Released::zeros(x0.dimension()),
+            beta: BETA.of(settings),
+        })
+    }
+}
+
+impl Settings {
+    /// The same settings with this β.
+    #[must_use]
+    pub fn beta(self, beta: f64) -> Self {
+        self.with(BETA.is(beta))
+    }
+}
+
 /// The state of one node.
-#[derive(Clone, Debug)]
-pub struct Edm<P: Protection> {
+struct State<P: Protection> {
     diffusion: ExactDiffusion<P>,
     m: Released<P>,
     beta: f64,
 }
 
-pub(super) fn start<P: Protection>(x0: &Start, settings: &Settings) -> Edm<P> {
-    Edm {
-        diffusion: ExactDiffusion::start(x0, settings.step_size),
-        m: Released::zeros(x0.dimension()),
-        beta: settings.beta,
-    }
-}
-
-impl<P: Protection> Node<P> for Edm<P> {
+impl<P: Protection> Node<P> for State<P> {
     fn query(&self) -> Query<'_, P> {
         Query::gradient(&self.diffusion.x)
     }

@@ -1,61 +1,27 @@
 //! The methods. To add one: write its file, then add its line to `methods!` below.
 
-use crate::node::Node;
-use prdo_privacy::{Protection, Start};
-
+mod combine;
+mod definition;
 mod exact_diffusion;
+mod parameter;
 mod settings;
 
-pub use settings::{Combine, Parameter, Settings, SettingsError};
-
-/// What a method is, for lists, reports and the checks of a run file.
-#[derive(Clone, Copy, Debug)]
-pub struct Card {
-    /// The name in run files.
-    pub name: &'static str,
-    /// The name in figures.
-    pub title: &'static str,
-    /// One line on the idea.
-    pub idea: &'static str,
-    /// Model-sized vectors sent to each neighbour in a round.
-    pub vectors_sent: usize,
-    /// Which settings it reads, besides the step size.
-    pub parameters: &'static [Parameter],
-    /// Whether its first round uses the special batch b₀.
-    pub first_batch: bool,
-    /// Whether it needs a clip for same-record differences.
-    pub differences: bool,
-}
+pub use combine::{COMBINE, Combine};
+pub use definition::{Asks, Card, Definition, Method, Startable};
+pub use parameter::{Assigned, Choice, Number, Parameter, Tuning};
+pub use settings::{Settings, SettingsError};
 
 macro_rules! methods {
-    ($($variant:ident = $module:ident;)*) => {
+    ($($name:ident = $module:ident;)*) => {
         $(pub mod $module;)*
 
-        /// A method by name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Method {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant,)*
-        }
-
+        #[allow(non_upper_case_globals)]
         impl Method {
-            /// Every method, in the order of reports.
-            pub const ALL: &'static [Method] = &[$(Method::$variant),*];
+            $(#[doc = concat!("See [`", stringify!($module), "`].")]
+            pub const $name: Method = Method::new(&$module::$name);)*
 
-            /// What it is.
-            pub fn card(self) -> &'static Card {
-                match self { $(Method::$variant => &$module::CARD,)* }
-            }
-
-            /// A node of this method at the public starting point.
-            ///
-            /// # Errors
-            /// A setting outside its range, or one that the method needs and that is missing.
-            pub fn start<P: Protection>(self, x0: &Start, settings: &Settings)
-                -> Result<Box<dyn Node<P>>, SettingsError>
-            {
-                settings.check(self)?;
-                Ok(match self { $(Method::$variant => Box::new($module::start::<P>(x0, settings)),)* })
-            }
+            /// The methods of this crate, in the order of reports.
+            pub const ALL: &'static [Method] = &[$(Method::$name),*];
         }
     };
 }
@@ -69,20 +35,9 @@ methods! {
 }
 
 impl Method {
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message: peers agree on both
-    /// before they begin.
-    pub fn exchanges(self, settings: &Settings) -> (u32, u32) {
-        match (self, settings.combine) {
-            (Method::Mt, Combine::After) => (2, 1),
-            (Method::Mt, Combine::First) => (1, 2),
-            _ => (1, 1),
-        }
-    }
-}
-
-impl std::fmt::Display for Method {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.card().name)
+    /// Its number among the methods of this crate; one from elsewhere comes after them all.
+    pub fn place(self) -> usize {
+        Method::ALL.iter().position(|method| *method == self).unwrap_or(Method::ALL.len())
     }
 }
 
@@ -102,18 +57,23 @@ impl std::str::FromStr for Method {
 mod tests {
     use super::*;
     use crate::message::Inbox;
-    use prdo_privacy::{Exposed, Released};
+    use prdo_privacy::{Clip, Exposed, Released, Start};
 
     #[test]
-    fn rounds_have_the_exchanges_that_are_announced() {
+    fn rounds_have_the_exchanges_and_queries_that_are_announced() {
         let start = Start::declared_public(vec![1.0, 2.0]).unwrap();
+        let clip = Clip::new(2.0, 0.5).unwrap();
         for method in Method::ALL.iter().copied() {
             for combine in [Combine::After, Combine::First] {
                 let settings = Settings::new(0.1).combine(combine);
                 let (exchanges, vectors) = method.exchanges(&settings);
-                assert_eq!((exchanges * vectors) as usize, method.card().vectors_sent, "{method}");
+                assert_eq!(exchanges * vectors, if method == Method::Mt { 2 } else { 1 }, "{method}");
                 let mut node = method.start::<Exposed>(&start, &settings).unwrap();
                 for round in 0..3 {
+                    let gamma = method.asks(&settings, round).gamma();
+                    let scale = node.query().scale(&clip);
+                    assert_eq!(scale, gamma * 2.0 + (1.0 - gamma) * 0.5, "{method}, round {round}");
+                    assert_eq!(node.query().evaluations() > 1, gamma < 1.0 && method.card().differences);
                     let mut message = node.adapt(Released::start(&start));
                     let mut count = 1;
                     loop {
@@ -128,5 +88,35 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_parameter_of_one_name_is_one_parameter_and_its_default_is_allowed() {
+        let said = |parameter: &Parameter| match parameter {
+            Parameter::Number(n) => format!("{n:?}").replace(&format!("{:?}", n.is_allowed), ""),
+            Parameter::Choice { .. } => format!("{parameter:?}"),
+        };
+        let all: Vec<&Parameter> = Method::ALL.iter().flat_map(|m| m.card().parameters).collect();
+        for parameter in &all {
+            let same = all.iter().filter(|other| other.name() == parameter.name());
+            same.for_each(|other| assert_eq!(said(other), said(parameter)));
+            if let Parameter::Number(number) = parameter {
+                assert!((number.is_allowed)(number.default), "{}", number.name);
+            }
+        }
+    }
+
+    #[test]
+    fn settings_are_held_against_the_card_of_the_method_that_reads_them() {
+        let start = Start::zeros(1);
+        let refused = |method: Method, settings: Settings| method.start::<Exposed>(&start, &settings).err();
+        let beta = Settings::new(0.1).beta(1.0);
+        let error = refused(Method::Edm, beta.clone()).unwrap();
+        assert_eq!((error.field, error.value), ("beta", 1.0));
+        let said = "method.beta = 1 is not allowed: it must be a number of at least 0 and below 1";
+        assert_eq!(error.to_string(), said);
+        assert_eq!(refused(Method::Ed, beta), None);
+        assert_eq!(refused(Method::Prdo, Settings::new(0.1).gamma(0.0).gamma(1.0)), None);
+        assert_eq!(refused(Method::Ed, Settings::new(f64::NAN)).unwrap().field, "step_size");
     }
 }

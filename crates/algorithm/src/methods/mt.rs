@@ -11,24 +11,53 @@
 //!
 //! Reference: Takezawa, Bao, Niwa, Sato, Yamada, "Momentum Tracking", 2023. Two vectors a neighbour a round.
 
-use super::{Card, Combine, Parameter, Settings};
+use super::edm::BETA;
+use super::{COMBINE, Card, Combine, Definition, Settings};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-pub(super) const CARD: Card = Card {
+const CARD: Card = Card {
     name: "mt",
     title: "Momentum Tracking",
     idea: "tracks the network's momentum with a second vector a round",
-    vectors_sent: 2,
-    parameters: &[Parameter::Beta, Parameter::Combine],
+    parameters: &[BETA.parameter(), COMBINE.parameter()],
     first_batch: false,
     differences: false,
 };
 
+/// The method.
+pub struct Mt;
+
+impl Definition for Mt {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>> {
+        let zeros = || Released::zeros(x0.dimension());
+        Box::new(State {
+            x: Released::start(x0),
+            y: zeros(),
+            u: zeros(),
+            u_change: zeros(),
+            tracking: true,
+            alpha: settings.step_size,
+            beta: BETA.of(settings),
+            combine: COMBINE.of(settings),
+        })
+    }
+
+    fn exchanges(&self, settings: &Settings) -> (u32, u32) {
+        match COMBINE.of(settings) {
+            Combine::After => (2, 1),
+            Combine::First => (1, 2),
+        }
+    }
+}
+
 /// The state of one node.
-#[derive(Clone, Debug)]
-pub struct Mt<P: Protection> {
+struct State<P: Protection> {
     x: Released<P>,
     y: Released<P>,
     u: Released<P>,
@@ -39,21 +68,7 @@ pub struct Mt<P: Protection> {
     combine: Combine,
 }
 
-pub(super) fn start<P: Protection>(x0: &Start, settings: &Settings) -> Mt<P> {
-    let zeros = || Released::zeros(x0.dimension());
-    Mt {
-        x: Released::start(x0),
-        y: zeros(),
-        u: zeros(),
-        u_change: zeros(),
-        tracking: true,
-        alpha: settings.step_size,
-        beta: settings.beta,
-        combine: settings.combine,
-    }
-}
-
-impl<P: Protection> Node<P> for Mt<P> {
+impl<P: Protection> Node<P> for State<P> {
     fn query(&self) -> Query<'_, P> {
         Query::gradient(&self.x)
     }

@@ -10,24 +10,67 @@
 //! the deviation z·S_γ/b, which the paper writes γν_dp. γ = 1 with b₀ = b is Exact Diffusion, bit for bit.
 
 use super::exact_diffusion::ExactDiffusion;
-use super::{Card, Parameter, Settings};
+use super::{Asks, Card, Definition, Number, Settings, Tuning};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-pub(super) const CARD: Card = Card {
+/// γ.
+pub const GAMMA: Number = Number {
+    name: "gamma",
+    symbol: "γ",
+    doc: "weight of the fresh gradient; 1 is Exact Diffusion",
+    allowed: "above 0 and at most 1",
+    is_allowed: |x| x > 0.0 && x <= 1.0,
+    default: 0.1,
+    tuning: Some(Tuning::Factors(0.03, 1.0)),
+};
+
+const CARD: Card = Card {
     name: "prdo",
     title: "PRDO",
     idea: "Exact Diffusion along a recursive estimate that reuses the last direction",
-    vectors_sent: 1,
-    parameters: &[Parameter::Gamma],
+    parameters: &[GAMMA.parameter()],
     first_batch: true,
     differences: true,
 };
 
+/// The method.
+pub struct Prdo;
+
+impl Definition for Prdo {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>> {
+        Box::new(State {
+            t: 0,
+            diffusion: ExactDiffusion::start(x0, settings.step_size),
+            x_previous: Released::start(x0),
+            v: Released::zeros(x0.dimension()),
+            gamma: GAMMA.of(settings),
+        })
+    }
+
+    fn asks(&self, settings: &Settings, round: u32) -> Asks {
+        match round {
+            0 => Asks::Gradient,
+            _ => Asks::Recursive { gamma: GAMMA.of(settings) },
+        }
+    }
+}
+
+impl Settings {
+    /// The same settings with this γ.
+    #[must_use]
+    pub fn gamma(self, gamma: f64) -> Self {
+        self.with(GAMMA.is(gamma))
+    }
+}
+
 /// The state of one node.
-#[derive(Clone, Debug)]
-pub struct Prdo<P: Protection> {
+struct State<P: Protection> {
     t: u32,
     diffusion: ExactDiffusion<P>,
     x_previous: Released<P>,
@@ -35,17 +78,7 @@ pub struct Prdo<P: Protection> {
     gamma: f64,
 }
 
-pub(super) fn start<P: Protection>(x0: &Start, settings: &Settings) -> Prdo<P> {
-    Prdo {
-        t: 0,
-        diffusion: ExactDiffusion::start(x0, settings.step_size),
-        x_previous: Released::start(x0),
-        v: Released::zeros(x0.dimension()),
-        gamma: settings.gamma,
-    }
-}
-
-impl<P: Protection> Node<P> for Prdo<P> {
+impl<P: Protection> Node<P> for State<P> {
     fn query(&self) -> Query<'_, P> {
         match self.t {
             0 => Query::gradient(&self.diffusion.x).on_first_batch(),

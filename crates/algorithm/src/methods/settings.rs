@@ -1,99 +1,59 @@
 //! The numbers a method is run with.
 
-use super::Method;
+use super::Card;
+use super::parameter::{Assigned, Parameter, Value};
 
-/// Whether a method mixes before or after it steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Combine {
-    /// Adapt, then combine: X ← W(X − αV).
-    #[default]
-    After,
-    /// Combine first: X ← WX − αV.
-    First,
-}
-
-/// A setting that only some methods read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parameter {
-    /// γ, the weight of the fresh gradient in PRDO.
-    Gamma,
-    /// β, the weight of history in normalized momentum.
-    Beta,
-    /// Mix before or after the step.
-    Combine,
-}
-
-impl Parameter {
-    /// The name in run files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Parameter::Gamma => "gamma",
-            Parameter::Beta => "beta",
-            Parameter::Combine => "combine",
-        }
-    }
-}
-
-/// The settings of all methods. A method reads those its card names.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The step size and whatever parameters were given a value. A method reads those its card names; what was not given has
+/// its default.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// α.
     pub step_size: f64,
-    /// γ in (0, 1].
-    pub gamma: f64,
-    /// β in [0, 1).
-    pub beta: f64,
-    /// When mixing happens.
-    pub combine: Combine,
+    given: Vec<Assigned>,
 }
 
 /// A setting outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("method.{field} = {value} is not allowed: it must be {allowed}")]
+#[error("method.{field} = {value} is not allowed: it must be a number {allowed}")]
 pub struct SettingsError {
     /// Which setting.
     pub field: &'static str,
     /// What was given.
     pub value: f64,
-    /// What is allowed, in words.
+    /// What is allowed, as it follows "a number".
     pub allowed: &'static str,
 }
 
 impl Settings {
-    /// α = `step_size`, with the paper's γ = 0.1 and β = 0.9, adapt-then-combine.
+    /// α = `step_size`, and every parameter at its default.
     pub fn new(step_size: f64) -> Self {
-        Self { step_size, gamma: 0.1, beta: 0.9, combine: Combine::After }
+        Self { step_size, given: Vec::new() }
     }
 
-    /// The same settings with this γ.
+    /// The same settings with this value of a parameter: `settings.with(GAMMA.is(0.2))`.
     #[must_use]
-    pub fn gamma(self, gamma: f64) -> Self {
-        Self { gamma, ..self }
+    pub fn with(mut self, assigned: Assigned) -> Self {
+        self.given.retain(|given| given.name != assigned.name);
+        self.given.push(assigned);
+        self
     }
 
-    /// The same settings with this β.
-    #[must_use]
-    pub fn beta(self, beta: f64) -> Self {
-        Self { beta, ..self }
+    pub(super) fn value(&self, name: &str) -> Option<Value> {
+        self.given.iter().find(|given| given.name == name).map(|given| given.value)
     }
 
-    /// The same settings, mixing at this point.
-    #[must_use]
-    pub fn combine(self, combine: Combine) -> Self {
-        Self { combine, ..self }
-    }
-
-    pub(super) fn check(&self, method: Method) -> Result<(), SettingsError> {
+    pub(super) fn check(&self, card: &Card) -> Result<(), SettingsError> {
         let refuse = |field, value, allowed| Err(SettingsError { field, value, allowed });
-        let reads = |p| method.card().parameters.contains(&p);
         if !(self.step_size.is_finite() && self.step_size > 0.0) {
             return refuse("step_size", self.step_size, "above 0");
         }
-        if reads(Parameter::Gamma) && !(self.gamma > 0.0 && self.gamma <= 1.0) {
-            return refuse("gamma", self.gamma, "above 0 and at most 1");
-        }
-        if reads(Parameter::Beta) && !(0.0..1.0).contains(&self.beta) {
-            return refuse("beta", self.beta, "at least 0 and below 1");
+        for parameter in card.parameters {
+            match parameter {
+                Parameter::Number(number) if !(number.is_allowed)(number.of(self)) => {
+                    return refuse(number.name, number.of(self), number.allowed);
+                }
+                Parameter::Number(_) | Parameter::Choice { .. } => {}
+            }
         }
         Ok(())
     }

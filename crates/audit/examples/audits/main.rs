@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 #[cfg(debug_assertions)]
-#[path = "../../tests/battery/broken.rs"]
+#[path = "../../tests/audit/broken.rs"]
 mod broken;
 mod clean;
 #[cfg(debug_assertions)]

@@ -1,7 +1,7 @@
 //! Which links are up, and what is to be reported next. One lock for both, so that reports come in the order of events.
 
 use super::{Limits, Neighbour};
-use crate::transport::Incoming;
+use crate::transport::{Incoming, Reason};
 use crate::wire::Frame;
 use ::iroh::endpoint::{Connection, VarInt};
 use ::iroh::{PublicKey, RelayUrl};
@@ -118,9 +118,9 @@ impl Board {
         self.queue.push_back(Entry { what, _room: None });
     }
 
-    fn down(&mut self, peer: usize, why: String) {
+    fn down(&mut self, peer: usize, why: impl Into<Reason>) {
         self.slots.entry(peer).or_default().state = State::Down;
-        self.notice(Incoming::Down { peer, why });
+        self.notice(Incoming::Down { peer, why: why.into() });
     }
 
     /// Whether this generation's link is the neighbour's link now.
@@ -193,11 +193,11 @@ impl Shared {
     }
 
     /// Dialling came to nothing.
-    pub(super) fn unreachable(&self, peer: usize, mine: u64, why: String) {
+    pub(super) fn unreachable(&self, peer: usize, mine: u64, why: Reason) {
         let mut board = self.board();
         let state = board.slots.get(&peer).map(|slot| &slot.state);
         if matches!(state, Some(State::Dialling { generation, .. }) if *generation == mine) {
-            board.down(peer, clean(&why));
+            board.down(peer, bounded(why));
             self.wake.notify_all();
         }
     }
@@ -224,7 +224,7 @@ impl Shared {
             }
             (State::Up { connection, .. }, None) => {
                 connection.close(REPLACED, b"replaced by a newer connection");
-                board.down(peer, "it connected again: the new link takes the old one's place".to_owned());
+                board.down(peer, "it connected again: the new link takes the old one's place");
             }
             (_, None) => {}
         }
@@ -251,8 +251,8 @@ impl Shared {
 
     /// A link ended, `refused` if because of what the neighbour sent. Nothing is said of links that were replaced or
     /// hung up: that was said then.
-    pub(super) fn ended(&self, known: &Known, mine: u64, why: &str, refused: bool) {
-        let (mut board, peer, why) = (self.board(), known.neighbour.member, clean(why));
+    pub(super) fn ended(&self, known: &Known, mine: u64, why: Reason, refused: bool) {
+        let (mut board, peer, why) = (self.board(), known.neighbour.member, bounded(why));
         if !board.is_current(peer, mine) {
             return;
         }
@@ -264,15 +264,15 @@ impl Shared {
     }
 
     /// Somebody was turned away before there was a link.
-    pub(super) fn turned_away(&self, who: String, why: &str) {
+    pub(super) fn turned_away(&self, who: String, why: Reason) {
         let mut board = self.board();
         if board.refusals >= REFUSALS {
             board.unreported += 1;
             return;
         }
-        let mut why = clean(why);
+        let mut why = bounded(why);
         if board.unreported > 0 {
-            why += &format!(" ({} more were turned away since the last report)", board.unreported);
+            why = why.with(&format!(" ({} more were turned away since the last report)", board.unreported));
             board.unreported = 0;
         }
         board.notice(Incoming::Refused { who, why });
@@ -353,11 +353,26 @@ impl Shared {
 }
 
 /// A reason in one line of bounded length, whoever wrote it.
-pub(super) fn clean(reason: &str) -> String {
+fn bounded(reason: Reason) -> Reason {
+    match reason {
+        Reason::Wire { error, aside } => {
+            let room = REASON.saturating_sub(error.to_string().len());
+            Reason::Wire { error, aside: clean_to(room, &aside) }
+        }
+        Reason::Words(words) => Reason::Words(clean(&words)),
+    }
+}
+
+/// Words in one line of bounded length, whoever wrote them.
+pub(super) fn clean(words: &str) -> String {
+    clean_to(REASON, words)
+}
+
+fn clean_to(most: usize, reason: &str) -> String {
     let one_line = reason.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut text = String::new();
     for c in one_line {
-        if text.len() + c.len_utf8() > REASON {
+        if text.len() + c.len_utf8() > most {
             break;
         }
         text.push(c);

@@ -1,6 +1,7 @@
 //! One connection's only stream: frames out, frames in, and how it ends.
 
 use super::board::{self, ENDED, Farewell, Known, Orders, REFUSED, REPLACED, Shared};
+use crate::transport::Reason;
 use crate::wire::{Frame, HEADER, Header, WireError};
 use ::iroh::endpoint::{
     Connection, ConnectionError, ReadError, ReadExactError, RecvStream, SendStream, WriteError,
@@ -27,7 +28,7 @@ enum End {
     /// The connection broke.
     Lost(String),
     /// The other side sent something that is not a frame for us.
-    Refused(String),
+    Refused(Reason),
     /// A newer link took its place.
     Replaced,
 }
@@ -42,11 +43,11 @@ pub(super) async fn serve(shared: Arc<Shared>, known: Arc<Known>, link: Link, or
     let end = tokio::select! {
         biased;
         farewell = farewell => farewell.map_or(End::Replaced, End::HungUp),
-        why = &mut writing => End::Refused(why.to_owned()),
+        why = &mut writing => End::Refused(why.into()),
         end = read(&shared, &known, generation, &mut input) => end,
         error = closed.closed() => End::Lost(explain(&error, shared.limits.silence)),
     };
-    let report = |why: &str, refused| shared.ended(&known, generation, why, refused);
+    let report = |why: Reason, refused| shared.ended(&known, generation, why, refused);
     match end {
         End::HungUp(Farewell { reason, linger }) => {
             // What is queued still goes out; then the other side is waited for, until it has read it.
@@ -65,15 +66,15 @@ pub(super) async fn serve(shared: Arc<Shared>, known: Arc<Known>, link: Link, or
                 Err(_) => "it ended the link".to_owned(),
             };
             connection.close(ENDED, b"");
-            report(&why, false);
+            report(why.into(), false);
         }
         End::Lost(why) => {
             connection.close(ENDED, b"");
-            report(&why, false);
+            report(why.into(), false);
         }
         End::Refused(why) => {
-            connection.close(REFUSED, board::clean(&why).as_bytes());
-            report(&why, true);
+            connection.close(REFUSED, board::clean(&why.to_string()).as_bytes());
+            report(why, true);
         }
         End::Replaced => connection.close(REPLACED, b"replaced by a newer connection"),
     }
@@ -111,13 +112,13 @@ async fn read(shared: &Shared, known: &Known, generation: u64, input: &mut RecvS
 /// What can go wrong with a frame.
 enum Fault {
     Finished,
-    Wrong(String),
+    Wrong(Reason),
     Lost,
 }
 
 impl From<WireError> for Fault {
     fn from(error: WireError) -> Self {
-        Self::Wrong(error.to_string())
+        Self::Wrong(error.into())
     }
 }
 
@@ -125,7 +126,7 @@ impl From<ReadError> for Fault {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::ConnectionLost(_) => Self::Lost,
-            other => Self::Wrong(other.to_string()),
+            other => Self::Wrong(other.to_string().into()),
         }
     }
 }
@@ -144,7 +145,7 @@ async fn read_frame(
     known.neighbour.expected.check(&header)?;
     let Ok(room) = Semaphore::acquire_owned(Arc::clone(&known.room)).await else { return Ok(false) };
     let length =
-        usize::try_from(header.length).map_err(|_| Fault::Wrong("too long for this machine".to_owned()))?;
+        usize::try_from(header.length).map_err(|_| Fault::Wrong("too long for this machine".into()))?;
     let mut payload: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
     let bytes = Arc::get_mut(&mut payload).unwrap_or_default();
     within(shared.limits.payload_deadline(header.length), "payload", input, bytes).await?;
@@ -158,10 +159,10 @@ async fn within(time: Duration, part: &str, input: &mut RecvStream, bytes: &mut 
     match timeout(time, input.read_exact(bytes)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(ReadExactError::FinishedEarly(found))) => {
-            Err(Fault::Wrong(format!("cut short: {found} of {wanted} bytes of a {part}")))
+            Err(Fault::Wrong(format!("cut short: {found} of {wanted} bytes of a {part}").into()))
         }
         Ok(Err(ReadExactError::ReadError(error))) => Err(error.into()),
-        Err(_) => Err(Fault::Wrong(format!("too slow: its {part} was not here after {time:?}"))),
+        Err(_) => Err(Fault::Wrong(format!("too slow: its {part} was not here after {time:?}").into())),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::LinksError;
 use super::board::{Known, REFUSED, Shared, clean};
 use super::link::{self, Link};
+use crate::transport::Reason;
 use crate::wire::{Hash, WireError, hex};
 use ::iroh::endpoint::{
     self, AfterHandshakeOutcome, BindError, ConnectOptions, ConnectingError, Connection, ConnectionError,
@@ -84,7 +85,7 @@ impl EndpointHooks for Gatekeeper {
             Ok(_) if connection.alpn() == PROTOCOL => AfterHandshakeOutcome::Accept,
             Ok(_) => reject("another protocol"),
             Err((who, why)) => {
-                shared.turned_away(who, &why);
+                shared.turned_away(who, why.as_str().into());
                 reject(&why)
             }
         }
@@ -154,8 +155,7 @@ async fn greet(
     match greeted.await.unwrap_or(Err(Some(late))) {
         Ok((out, input, Ok(()))) => Some((Arc::clone(&known), Link { connection, out, input })),
         Ok((mut out, _, Err(why))) => {
-            let why = why.unwrap_or_default();
-            shared.turned_away(known.neighbour.name.clone(), &why);
+            shared.turned_away(known.neighbour.name.clone(), why);
             // The other side reads our greeting, and then hangs up.
             let _ = out.finish();
             let _ = timeout(FINAL_WORD, connection.closed()).await;
@@ -164,7 +164,7 @@ async fn greet(
         }
         Err(why) => {
             if let Some(why) = &why {
-                shared.turned_away(known.neighbour.name.clone(), why);
+                shared.turned_away(known.neighbour.name.clone(), why.as_str().into());
             }
             connection.close(REFUSED, why.unwrap_or_default().as_bytes());
             None
@@ -188,21 +188,18 @@ struct Heard {
 }
 
 impl Heard {
-    /// Whether both sides have the same agreement; the error says so in this side's words, both hashes shown.
-    fn agrees(&self, known: &Known) -> Result<(), Option<String>> {
+    /// Whether both sides have the same agreement; the error shows both hashes.
+    fn agrees(&self, known: &Known) -> Result<(), Reason> {
         let ours = known.neighbour.expected.agreement;
         if self.agreement == ours {
             return Ok(());
         }
-        let error = WireError::Agreement { found: hex(&self.agreement), ours: hex(&ours) };
-        Err(Some(match self.looks {
+        let found = hex(&self.agreement);
+        Err(match self.looks {
             // No reason for a run to stop: nothing was begun there.
-            true => format!(
-                "it looked whether it could take part, with another agreement: {}",
-                hex(&self.agreement)
-            ),
-            false => error.to_string(),
-        }))
+            true => format!("it looked whether it could take part, with another agreement: {found}").into(),
+            false => WireError::Agreement { found, ours: hex(&ours) }.into(),
+        })
     }
 }
 
@@ -226,13 +223,17 @@ pub(super) async fn dial(endpoint: Endpoint, shared: Arc<Shared>, known: Arc<Kno
             return begin(shared, known, Some(generation), link).await;
         }
         Ok(Err(why)) => why,
-        Err(_) => format!("no answer within {time:?}"),
+        Err(_) => format!("no answer within {time:?}").into(),
     };
     let places: Vec<_> = known.neighbour.addresses.iter().map(ToString::to_string).collect();
-    shared.unreachable(known.neighbour.member, generation, format!("{why} (dialled {})", places.join(", ")));
+    shared.unreachable(
+        known.neighbour.member,
+        generation,
+        why.with(&format!(" (dialled {})", places.join(", "))),
+    );
 }
 
-async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Link, String> {
+async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Link, Reason> {
     let direct = known.neighbour.addresses.iter().copied().map(TransportAddr::Ip);
     let relayed = shared.relay.clone().map(TransportAddr::Relay);
     let to = EndpointAddr::from_parts(known.key, direct.chain(relayed));
@@ -249,7 +250,6 @@ async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Lin
     out.write_all(&words(shared, known, GREETING)).await.map_err(|_| broken())?;
     let heard = hear(&mut input, WELCOME).await.map_err(|_| broken())?;
     if let Err(why) = heard.agrees(known) {
-        let why = why.unwrap_or_default();
         connection.close(REFUSED, b"another agreement");
         return Err(why);
     }

@@ -7,7 +7,7 @@
 //! `hash` is BLAKE3 of the previous line's hash and of this line without its `hash`. A line is read only if writing it
 //! again gives the same bytes, so that every fact has one form.
 
-use crate::wire::{Hash, hex};
+use crate::wire::{Hash, from_hex, hex};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What the first line's hash is chained to.
@@ -101,7 +101,7 @@ impl Serialize for Hex {
 impl<'de> Deserialize<'de> for Hex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        unhex(&text).map(Hex).ok_or_else(|| serde::de::Error::custom("64 hexadecimal digits expected"))
+        from_hex(&text).map(Hex).ok_or_else(|| serde::de::Error::custom("64 hexadecimal digits expected"))
     }
 }
 
@@ -138,7 +138,7 @@ pub fn decode(previous: &Hash, line: &[u8]) -> Result<(Entry, Hash), String> {
     }
     let line = std::str::from_utf8(line).map_err(|_| "it is not text".to_string())?;
     let parts = line.strip_suffix(END).and_then(|rest| rest.split_at_checked(rest.len().checked_sub(64)?));
-    let parts = parts.and_then(|(rest, digits)| Some((rest.strip_suffix(MARK)?, unhex(digits)?)));
+    let parts = parts.and_then(|(rest, digits)| Some((rest.strip_suffix(MARK)?, from_hex(digits)?)));
     let (open, found) = parts.ok_or("it does not end with its hash")?;
     let written = format!("{open}}}");
     let hash = link(previous, written.as_bytes());
@@ -161,21 +161,4 @@ fn body(entry: &Entry) -> Result<String, String> {
 
 fn link(previous: &Hash, body: &[u8]) -> Hash {
     *blake3::Hasher::new().update(previous).update(body).finalize().as_bytes()
-}
-
-/// 32 bytes from 64 hexadecimal digits of lower case.
-fn unhex(text: &str) -> Option<Hash> {
-    let mut out = [0; 32];
-    let digit = |c: u8| match c {
-        b'0'..=b'9' => Some(c - b'0'),
-        b'a'..=b'f' => Some(c - b'a' + 10),
-        _ => None,
-    };
-    if text.len() != 64 {
-        return None;
-    }
-    for (byte, pair) in out.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = digit(*pair.first()?)? << 4 | digit(*pair.last()?)?;
-    }
-    Some(out)
 }

@@ -1,10 +1,12 @@
 //! Neighbours: reaching them, saying where one is, sending what they lack, judging what they send.
 
 use super::{Effect, Ended, Machine, Millis, Note, Patience, PeerError, Phase};
+use crate::transport::Reason;
 use crate::wire::{Expected, Frame, Hello, Kind, Mark};
 use prdo_algorithm::Message;
 use prdo_privacy::Noised;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The link to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,30 @@ enum Link {
         since: Millis,
         greeted: bool,
     },
+}
+
+/// What a neighbour is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// There is no link.
+    NotReached,
+    /// The link is up, and it has not said where it is.
+    Connecting,
+    /// Its message of this exchange is missing.
+    WaitedFor,
+    /// It has sent what it should have.
+    InStep,
+}
+
+impl fmt::Display for LinkState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotReached => "not reached",
+            Self::Connecting => "connecting",
+            Self::WaitedFor => "waited for",
+            Self::InStep => "in step",
+        })
+    }
 }
 
 /// What is known of a neighbour.
@@ -115,13 +141,12 @@ impl Neighbour {
         }
     }
 
-    /// What it is doing, for people.
-    pub(super) fn state(&self, exchange: u64, exchanging: bool) -> &'static str {
+    pub(super) fn state(&self, exchange: u64, exchanging: bool) -> LinkState {
         match self.link {
-            Link::Down | Link::Dialling => "not reached",
-            Link::Up { greeted: false, .. } => "connecting",
-            Link::Up { .. } if exchanging && !self.arrived.contains_key(&exchange) => "waited for",
-            Link::Up { .. } => "in step",
+            Link::Down | Link::Dialling => LinkState::NotReached,
+            Link::Up { greeted: false, .. } => LinkState::Connecting,
+            Link::Up { .. } if exchanging && !self.arrived.contains_key(&exchange) => LinkState::WaitedFor,
+            Link::Up { .. } => LinkState::InStep,
         }
     }
 }
@@ -149,7 +174,7 @@ impl Machine {
         self.greet(at, false);
     }
 
-    pub(super) fn down(&mut self, peer: usize, why: String) {
+    pub(super) fn down(&mut self, peer: usize, why: Reason) {
         let Some(at) = self.find(peer) else { return };
         let (now, patience, me) = (self.now, self.patience, self.place.me);
         let n = &mut self.neighbours[at];

@@ -23,11 +23,13 @@ mod place;
 mod resume;
 mod rounds;
 
+pub use links::LinkState;
 pub use note::{Ended, Note, PeerError};
 pub use place::{Patience, Place};
 pub use resume::ResumeError;
 
 use crate::home::{Outgoing, StateRecord};
+use crate::transport::Reason;
 use crate::wire::{Frame, Hash, Mark};
 use links::Neighbour;
 use prdo_algorithm::{Message, Node};
@@ -48,7 +50,7 @@ pub enum Event {
     /// A link is up.
     Up(usize),
     /// A link is down, or could not be made.
-    Down(usize, String),
+    Down(usize, Reason),
     /// A frame that was checked against what is expected of its sender.
     Frame(usize, Frame),
     /// Time has passed.
@@ -184,8 +186,8 @@ impl Machine {
         self.phase == Phase::Over
     }
 
-    /// What each neighbour is doing, for people: (member number, what).
-    pub fn neighbours(&self) -> Vec<(usize, &'static str)> {
+    /// What each neighbour is doing: (member number, what).
+    pub fn neighbours(&self) -> Vec<(usize, LinkState)> {
         self.neighbours
             .iter()
             .map(|n| (n.peer(), n.state(self.exchange, self.phase == Phase::Exchanging)))

@@ -1,5 +1,6 @@
 //! What a machine says, and how it ends.
 
+use crate::transport::Reason;
 use crate::wire::hex;
 use std::fmt;
 
@@ -16,7 +17,7 @@ pub enum Note {
         /// The neighbour.
         peer: String,
         /// Why.
-        why: String,
+        why: Reason,
         /// Milliseconds until the next attempt; `None` if the neighbour is to dial.
         retry: Option<u64>,
     },

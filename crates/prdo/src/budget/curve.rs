@@ -8,7 +8,6 @@ use std::ops::ControlFlow;
 
 /// What a curve's x axis shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "command", derive(clap::ValueEnum))]
 pub enum Against {
     /// The number of releases.
     Rounds,

@@ -4,10 +4,10 @@
 
 mod allowed;
 mod curve;
-pub mod words;
 
 pub use allowed::{Allowed, BUDGET, DELTA, EPSILON, NOISE, POINTS, RATE, ROUNDS, ratio};
 pub use curve::{Against, Curve, CurveError, Point, Question};
+pub use prdo_report::wording as words;
 
 use prdo_accounting::{
     Accountant, AccountingError, Bounds, Event, History, Method, Target, calibrate, numerical,

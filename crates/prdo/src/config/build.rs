@@ -1,24 +1,20 @@
 //! A run file's values as a run that is ready to train.
 
-use super::document::Document;
 use super::features::{Extracting, feature_plan, located as feature_error};
-use super::layers::is_network;
-use super::model::{
-    BoxedModel, Form, OWN, OwnModel, located, model_kind, network_of, plan_model, without_own,
-};
-use super::network::Wiring;
-use super::place::ConfigError;
+use super::model::{BoxedModel, Form, OwnModel, located, network_of, plan_model};
 use super::recipe::{Recipe, recipe};
-use super::records::{Holdings, Kept, Source, holdings, is_generated, kept_holdings, mapped_holdings, wired};
-use super::resolved::{Known, Settled, settings};
-use crate::output::is_trained_by_prdo;
+use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
 use crate::run::{Guarantee, Prepared, Privacy, Run};
 use prdo_accounting::{Event, History};
 use prdo_algorithm::{Method, Settings};
-use prdo_peer::agreement::Facts;
+use prdo_data::features::Description;
+use prdo_data::{Feature, Table};
+use prdo_models::network::{Network, Spec};
 use prdo_privacy::{Sampling, Start, Statement};
-use prdo_problem::data::{Feature, Table};
-use prdo_problem::network::{Network, Spec};
+use prdo_runfile::resolved::{Known, Settled, fingerprint_lines};
+use prdo_runfile::{ConfigError, Document, Key, ModelKind, RunFile, Wiring};
+use prdo_store::RecordFacts;
+use prdo_store::{is_trained_by_prdo, load_statement, save_statement};
 use std::path::PathBuf;
 
 /// The accuracy of parameters on records set aside; `None` where that has no meaning.
@@ -41,7 +37,7 @@ pub struct Built {
     /// What the data is, in words.
     pub data: String,
     /// The model's kind.
-    pub model: String,
+    pub model: ModelKind,
     /// How many held-out records there are.
     pub test_records: usize,
     /// The share of the held-out records' most common class: what whoever always says it gets right.
@@ -49,7 +45,7 @@ pub struct Built {
     /// How many are set aside for tuning.
     pub validation_records: usize,
     /// What is public about the records: their shape and what things are called.
-    pub facts: Facts,
+    pub facts: RecordFacts,
     /// What the nodes are called, where the data names them.
     pub node_names: Option<Vec<String>>,
     /// Records of each class at each node, where labels are classes.
@@ -71,9 +67,11 @@ pub struct Built {
 /// What is public about a run's feature map.
 pub struct FeatureFacts {
     /// What it is, in one line.
-    pub description: String,
+    pub description: Description,
     /// BLAKE3 of it with all its constants.
     pub hash: String,
+    /// What its constants are made of.
+    pub map: prdo_store::MapOf,
 }
 
 /// What is public about a run's network.
@@ -99,7 +97,7 @@ impl Built {
         let plan = guarantee.plan(self.prepared.schedule.rounds).map_err(|e| e.to_string())?;
         // Another run may have been entered since this one was built: its noise does not know of it.
         let id = run_id(&self.fingerprint);
-        let mut now = Statement::load(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut now = load_statement(path).map_err(|e| format!("{}: {e}", path.display()))?;
         if now.before(&id) != statement.before(&id) {
             return Err(format!(
                 "{} has changed since this run was prepared: its noise was calibrated without what was entered meanwhile. \
@@ -109,7 +107,7 @@ impl Built {
         }
         now.enter(&id, name, &plan);
         *statement = now;
-        statement.save(path).map_err(|e| format!("cannot write {}: {e}", path.display()))
+        save_statement(statement, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
     }
 }
 
@@ -119,33 +117,21 @@ fn run_id(fingerprint: &[u8; 32]) -> String {
 }
 
 /// The statement of the records, if the run file names one.
-fn statement(document: &Document) -> Result<Option<(PathBuf, Statement)>, ConfigError> {
-    let Some(path) = document.file("privacy.statement").filter(|_| document.has_section("privacy")) else {
+fn statement(run: &RunFile) -> Result<Option<(PathBuf, Statement)>, ConfigError> {
+    let Some(path) = run.privacy.as_ref().and_then(|privacy| privacy.statement.as_ref()) else {
         return Ok(None);
     };
-    let statement = Statement::load(&path).map_err(|e| {
-        let message = format!("privacy.statement {}: {e}", path.display());
-        document
-            .error("privacy.statement", message)
+    let statement = load_statement(path).map_err(|e| {
+        let message = format!("{} {}: {e}", Key::PrivacyStatement, path.display());
+        run.error(Key::PrivacyStatement, message)
             .help("without it nobody knows what was released: restore it")
     })?;
-    Ok(Some((path, statement)))
+    Ok(Some((path.clone(), statement)))
 }
 
 /// Everything that the runs in the statement of the records released; nothing where the run file names none.
-pub(super) fn earlier_runs(document: &Document) -> Result<History, ConfigError> {
-    Ok(statement(document)?.map_or_else(History::new, |(_, statement)| statement.total()))
-}
-
-/// Refuses a sweep where one run is meant.
-pub(super) fn refuse_lists(document: &Document, advice: &str) -> Result<(), ConfigError> {
-    match document.sweeps().first() {
-        Some((path, values)) => {
-            let message = format!("{path} is a list of {} values, which one run cannot have", values.len());
-            Err(document.error(path, message).help(advice))
-        }
-        None => Ok(()),
-    }
+pub(super) fn earlier_runs(run: &RunFile) -> Result<History, ConfigError> {
+    Ok(statement(run)?.map_or_else(History::new, |(_, statement)| statement.total()))
 }
 
 /// Builds the run of a document without lists.
@@ -161,27 +147,28 @@ pub fn build(document: &Document) -> Result<Built, ConfigError> {
 /// # Errors
 /// As [`build`].
 pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<Built, ConfigError> {
-    refuse_lists(document, "`prdo compare` runs every combination")?;
-    let kind = model_kind(document)?;
-    if kind == OWN {
-        return Err(without_own(document));
+    let run = &document.run_file();
+    run.refuse_lists("`prdo compare` runs every combination")?;
+    let kind = run.model_kind()?;
+    if kind == ModelKind::Own {
+        return Err(run.without_own());
     }
-    let (wiring, source) = wired(document)?;
+    let (wiring, source) = wired(run)?;
     let nodes = wiring.graph.nodes();
-    if is_network(&kind) {
-        return match kept_holdings(document, source, nodes)? {
-            Kept::Numbers(holdings) => with_network(document, &kind, wiring, holdings, false),
-            Kept::Images(holdings) => with_network(document, &kind, wiring, holdings, true),
-            Kept::Features(holdings) => with_network(document, &kind, wiring, holdings, false),
+    if kind.is_network() {
+        return match kept_holdings(run, source, nodes)? {
+            Kept::Numbers(holdings) => with_network(run, kind, wiring, holdings, false),
+            Kept::Images(holdings) => with_network(run, kind, wiring, holdings, true),
+            Kept::Features(holdings) => with_network(run, kind, wiring, holdings, false),
         };
     }
-    if document.has_section("features") {
-        return with_features(document, &kind, (wiring, source), extracting);
+    if run.features.given {
+        return with_features(run, kind, (wiring, source), extracting);
     }
-    let holdings = holdings(document, source, nodes, kind == "logistic")?;
-    let model = plan_model(document, &kind, &holdings.facts, false)?;
+    let holdings = holdings(run, source, nodes, kind == ModelKind::Logistic)?;
+    let model = plan_model(run, kind, &holdings.facts, false)?;
     let models = [model.numbers(), model.numbers()];
-    finish(document, &kind, wiring, holdings, models, (model.start, None))
+    finish(run, kind, wiring, holdings, models, (model.start, None))
 }
 
 /// Builds the run of a document without lists, of a model that a program brings. `model.kind` must be "own".
@@ -189,28 +176,30 @@ pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<
 /// # Errors
 /// As [`build`].
 pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, ConfigError> {
-    refuse_lists(document, "a program can build one run for each value")?;
-    let kind = model_kind(document)?;
-    if kind != OWN {
+    let run = &document.run_file();
+    run.refuse_lists("a program can build one run for each value")?;
+    let kind = run.model_kind()?;
+    if kind != ModelKind::Own {
+        let name = kind.name();
         let message =
-            format!("model.kind = {kind:?} is not allowed with a model of one's own: it must be \"own\"");
-        return Err(document.error("model.kind", message));
+            format!("model.kind = {name:?} is not allowed with a model of one's own: it must be \"own\"");
+        return Err(run.error(Key::ModelKind, message));
     }
-    let (wiring, source) = wired(document)?;
-    let refuse = |why: String| document.error("model.kind", format!("model: {why}"));
-    match kept_holdings(document, source, wiring.graph.nodes())? {
+    let (wiring, source) = wired(run)?;
+    let refuse = |why: String| run.error(Key::ModelKind, format!("model: {why}"));
+    match kept_holdings(run, source, wiring.graph.nodes())? {
         Kept::Numbers(holdings) => {
             let model = || own.numbers(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
-            finish(document, &kind, wiring, holdings, models, (own.start(), None))
+            finish(run, kind, wiring, holdings, models, (own.start(), None))
         }
         Kept::Images(holdings) => {
             let model = || own.images(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
-            finish(document, &kind, wiring, holdings, models, (own.start(), None))
+            finish(run, kind, wiring, holdings, models, (own.start(), None))
         }
-        Kept::Features(_) => Err(document.error(
-            "features.map",
+        Kept::Features(_) => Err(run.error(
+            Key::FeaturesMap,
             "features are for softmax and logistic regression, not for a model of one's own",
         )),
     }
@@ -218,38 +207,38 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
 
 /// A run of softmax or logistic regression on features.
 fn with_features(
-    document: &Document,
-    kind: &str,
+    run: &RunFile,
+    kind: ModelKind,
     (wiring, source): (Wiring, Source),
     extracting: Extracting<'_>,
 ) -> Result<Built, ConfigError> {
-    let (facts, _) = source.facts(document, kind)?;
-    let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
-    let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
-    map.check(document)?;
-    let holdings = mapped_holdings(document, source, wiring.graph.nodes(), &map, extracting)?;
-    let model = plan_model(document, kind, &holdings.facts, false)?;
-    let again = || model.mapped().ok_or_else(|| document.missing("features.map"));
+    let (facts, _) = source.facts(run, kind)?;
+    let plan = feature_plan(run, kind, &facts)?.ok_or_else(|| run.missing(Key::FeaturesMap))?;
+    let map = plan.make(run).map_err(|e| feature_error(run, &e))?;
+    map.check(run)?;
+    let holdings = mapped_holdings(run, source, wiring.graph.nodes(), &map, extracting)?;
+    let model = plan_model(run, kind, &holdings.facts, false)?;
+    let again = || model.mapped().ok_or_else(|| run.missing(Key::FeaturesMap));
     let start = (model.start.clone(), None);
-    let built = finish(document, kind, wiring, holdings, [again()?, again()?], start)?;
-    let features = Some(FeatureFacts { description: map.describe(), hash: map.hash() });
+    let built = finish(run, kind, wiring, holdings, [again()?, again()?], start)?;
+    let features = Some(FeatureFacts { description: map.describe(), hash: map.hash(), map: map.made_of() });
     Ok(Built { features, ..built })
 }
 
 /// A run of a network. Images are bytes, scaled by public constants.
 fn with_network<F: Feature>(
-    document: &Document,
-    kind: &str,
+    run: &RunFile,
+    kind: ModelKind,
     wiring: Wiring,
     holdings: Holdings<F>,
     images: bool,
 ) -> Result<Built, ConfigError> {
-    let model = plan_model(document, kind, &holdings.facts, images)?;
-    let Form::Network { spec, constants } = model.form else { return Err(document.missing("model.kind")) };
+    let model = plan_model(run, kind, &holdings.facts, images)?;
+    let Form::Network { spec, constants } = model.form else { return Err(run.missing(Key::ModelKind)) };
     let network: Network<F> = network_of(&spec, constants.as_ref());
     let models: [BoxedModel<F>; 2] = [Box::new(network.clone()), Box::new(network.clone())];
     let start = (model.start, constants.as_ref());
-    let built = finish(document, kind, wiring, holdings, models, start)?;
+    let built = finish(run, kind, wiring, holdings, models, start)?;
     let points = if built.method.card().differences { 2 } else { 1 };
     let bytes = rayon::current_num_threads() * network.bytes(points);
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
@@ -260,8 +249,8 @@ type Constants = (Vec<f32>, Vec<f32>);
 
 /// Everything after the model is chosen, whatever its records are made of.
 fn finish<F: Feature>(
-    document: &Document,
-    kind: &str,
+    file: &RunFile,
+    kind: ModelKind,
     wiring: Wiring,
     holdings: Holdings<F>,
     // One model goes into the gates, the other validates the result.
@@ -270,7 +259,7 @@ fn finish<F: Feature>(
     (start, constants): (Start, Option<&Constants>),
 ) -> Result<Built, ConfigError> {
     let class_counts = class_counts(&holdings);
-    let recipe = recipe(document, holdings.least()).map_err(|e| holdings.explain_batch(e))?;
+    let recipe = recipe(file, kind, holdings.least()).map_err(|e| holdings.explain_batch(e))?;
     let known = Known {
         model: kind,
         method: recipe.method,
@@ -282,30 +271,31 @@ fn finish<F: Feature>(
     let test_records = holdings.held_out.as_ref().map_or(0, Table::len);
     let nodes = wiring.graph.nodes();
     let settled = Settled { known, nodes, rule: wiring.rule, test_records };
-    let fingerprint = fingerprint(document, &settled, &holdings, &wiring, &start);
+    let fingerprint = fingerprint(file, &settled, &holdings, &wiring, &start);
     let Holdings { nodes, held_out, validation, node_names, title, facts, warnings: thoughts } = holdings;
-    let statement = statement(document)?;
+    let statement = statement(file)?;
     let common_class = held_out.as_ref().filter(|_| facts.classes.is_some()).and_then(common_class);
     let Recipe { method, settings, rounds, batch, clip, privacy, accounting, earlier, mut warnings, .. } =
         recipe;
     warnings.extend(thoughts);
-    warnings.extend(about_start(document, privacy.is_some()));
-    warnings.extend(without_effect(document, kind));
-    let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings)
+    warnings.extend(file.without_effect([Key::ModelStartDeviation], kind));
+    warnings.extend(about_start(file, privacy.is_some()));
+    warnings.extend(file.without_effect(UNREAD, kind));
+    let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings.clone())
         .rounds(rounds)
-        .seed(document.integer("seed").unwrap_or(1))
-        .unseeded(document.unseeded)
-        .record_every(document.integer("metrics.every").unwrap_or(10) as u32)
-        .moments(document.flag("metrics.moments").unwrap_or(false))
-        .allow_indefinite(document.flag("graph.allow_indefinite").unwrap_or(false))
+        .seed(file.seed)
+        .unseeded(file.unseeded)
+        .record_every(file.metrics.every)
+        .moments(file.metrics.moments)
+        .allow_indefinite(file.graph.allow_indefinite)
         .batch(batch.1, batch.2)
         .first_batch(batch.0)
         .start(start);
     if let Some(held_out) = held_out {
         run = run.held_out(held_out);
     }
-    if let Some(records) = document.integer("metrics.records") {
-        run = run.measure_on(records as usize);
+    if let Some(records) = file.metrics.records {
+        run = run.measure_on(records);
     }
     if let Some((gradient, difference)) = clip {
         run = run.clip(gradient, difference);
@@ -315,9 +305,13 @@ fn finish<F: Feature>(
         if let Some((_, statement)) = &statement {
             spent.append(&statement.before(&run_id(&fingerprint)));
         }
-        run = run.private(privacy).accounting(accounting).after(spent);
+        run = run
+            .private(privacy)
+            .accounting(accounting)
+            .after(spent)
+            .calibrations(file.document.calibrations.clone());
     }
-    let prepared = run.prepare().map_err(|e| located(document, &e))?;
+    let prepared = run.prepare().map_err(|e| located(file, &e))?;
     warnings.extend(least_noise(privacy, prepared.guarantee));
     let validation_records = validation.as_ref().map_or(0, Table::len);
     let validation = validation.map(|records| -> Validation {
@@ -331,7 +325,7 @@ fn finish<F: Feature>(
         clip,
         batch,
         data: title,
-        model: kind.to_owned(),
+        model: kind,
         test_records,
         common_class,
         validation_records,
@@ -347,52 +341,33 @@ fn finish<F: Feature>(
     })
 }
 
-/// Settings that were typed and that this run does not read. One that is meant for some values of a sweep is not named.
-fn without_effect(document: &Document, kind: &str) -> Vec<String> {
-    let source = document.text("data.source").unwrap_or_default();
-    let partition = document.text("partition.kind").unwrap_or_default();
-    let (generated, linear) = (is_generated(&source), matches!(kind, "logistic" | "softmax"));
-    let from_file = format!("it is about generated records, and data.source = {source:?}");
-    let model = format!("model.kind = {kind:?} with data.source = {source:?} does not read it");
-    let dealt = format!("partition.kind = {partition:?} does not read it");
-    let unread = [
-        ("model.regularization", !linear && kind != OWN, "model.kind", &model),
-        ("model.intercept", kind != "logistic" || generated, "model.kind", &model),
-        ("model.condition", kind != "quadratic", "model.kind", &model),
-        ("model.curvature", kind != "log-cosh", "model.kind", &model),
-        ("data.records", !generated, "data.source", &from_file),
-        ("data.dimension", !generated, "data.source", &from_file),
-        ("data.heterogeneity", !generated, "data.source", &from_file),
-        ("partition.concentration", partition != "dirichlet", "partition.kind", &dealt),
-        ("partition.shards", partition != "shards", "partition.kind", &dealt),
-    ];
-    let typed = unread
-        .into_iter()
-        .filter(|(path, unread, decides, _)| *unread && document.has(path) && !document.is_swept(decides));
-    typed.map(|(path, _, _, why)| format!("{path} has no effect: {why}")).collect()
-}
+/// Settings that are looked at for one that was typed and is not read. Those of the method the recipe has looked at.
+const UNREAD: [Key; 9] = [
+    Key::ModelRegularization,
+    Key::ModelIntercept,
+    Key::ModelCondition,
+    Key::ModelCurvature,
+    Key::DataRecords,
+    Key::DataDimension,
+    Key::DataHeterogeneity,
+    Key::PartitionConcentration,
+    Key::PartitionShards,
+];
 
-/// What to say about a starting point that the privacy statement rests on, or that is not what was typed.
-fn about_start(document: &Document, private: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    let law = document.text("model.start").unwrap_or_default();
-    if document.has("model.start_deviation") && law != "normal" && !document.is_swept("model.start") {
-        notes.push("model.start_deviation has no effect: model.start is not \"normal\"".to_string());
-    }
-    if let Some(path) = document.file("model.file").filter(|_| private) {
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let ours = std::fs::read(&path).is_ok_and(|bytes| is_trained_by_prdo(&bytes));
-        let ours = match ours {
-            true => {
-                " (it is a model that prdo trained: if on any of these records, that run's ε adds to this one's, see privacy.earlier)"
-            }
-            false => "",
-        };
-        notes.push(format!(
-            "the model starts from {name}, which model.file declares to be public: ε holds for what is released from there on{ours}"
-        ));
-    }
-    notes
+/// What to say about a starting point that the privacy statement rests on.
+fn about_start(run: &RunFile, private: bool) -> Option<String> {
+    let path = run.model.file.as_ref().filter(|_| private)?;
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let ours = std::fs::read(path).is_ok_and(|bytes| is_trained_by_prdo(&bytes));
+    let ours = match ours {
+        true => {
+            " (it is a model that prdo trained: if on any of these records, that run's ε adds to this one's, see privacy.earlier)"
+        }
+        false => "",
+    };
+    Some(format!(
+        "the model starts from {name}, which model.file declares to be public: ε holds for what is released from there on{ours}"
+    ))
 }
 
 /// What to say where a budget would allow less noise than there is.
@@ -437,40 +412,27 @@ pub(crate) fn common_class<F: Feature>(records: &Table<F>) -> Option<f64> {
 /// A hash of every setting that the bits of a run depend on, of the network, and of what came from files. Settings count
 /// as they are meant, not as they were typed: a run's own `run.toml` goes on with it, and its files may have moved.
 fn fingerprint<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     settled: &Settled<'_>,
     holdings: &Holdings<F>,
     wiring: &Wiring,
     start: &Start,
 ) -> [u8; 32] {
-    let apart = [
-        "name",
-        "privacy.statement",
-        "features.cache",
-        "data.path",
-        "data.test_path",
-        "graph.file",
-        "model.file",
-    ];
     let mut hasher = blake3::Hasher::new();
     // A program's own model, and secret draws, are not described by settings: each run of them is another one.
-    if document.unseeded || document.text("model.kind").as_deref() == Some(OWN) {
+    if run.unseeded || run.model.is_own() {
         let mut chance = [0_u8; 32];
         if getrandom::fill(&mut chance).is_ok() {
             hasher.update(&chance);
         }
     }
-    for (path, value) in settings(document, settled) {
-        if !apart.contains(&path) {
-            hasher.update(format!("{path} = {value}\n").as_bytes());
-        }
-    }
-    if document.has("model.file") {
+    hasher.update(fingerprint_lines(run, settled).as_bytes());
+    if run.model.file.is_some() {
         start.values().iter().for_each(|value| {
             hasher.update(&value.to_le_bytes());
         });
     }
-    if document.text("data.source").is_some_and(|source| source == "file" || source == "memory") {
+    if run.data.source.is_some_and(|source| source.is_owned()) {
         for table in holdings.nodes.iter().chain(&holdings.held_out) {
             hasher.update(&(table.len() as u64).to_le_bytes());
             table.bytes(&mut |bytes| {
@@ -489,3 +451,6 @@ fn fingerprint<F: Feature>(
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod pins;

@@ -1,13 +1,15 @@
 //! The run file's `[features]` section: the map that records go through before softmax or logistic regression reads them.
 
-use super::document::Document;
-use super::place::ConfigError;
-use super::schema;
-use prdo_peer::agreement::Facts;
-use prdo_problem::data::{DataError, Dataset, ImageShape, Loaded, nearest_name};
-use prdo_problem::features::{
-    Cache, Column, FeatureError, FeatureMap, Found, PatchSettings, Settings, TableMap, TableSettings,
+use prdo_data::features::{
+    Cache, Column, Description, FeatureError, FeatureMap, Found, PatchSettings, Settings, TableMap,
+    TableSettings,
 };
+use prdo_data::{DataError, Dataset, ImageShape, Loaded, nearest_name};
+use prdo_runfile::{
+    ColumnRange, ConfigError, Key, MapSettings, ModelKind, PatchOptions, RunFile, ScatteringOptions, Section,
+    TableOptions,
+};
+use prdo_store::RecordFacts;
 use std::path::PathBuf;
 
 /// A map that is fixed by public facts, before it is made.
@@ -49,95 +51,102 @@ pub enum Refused {
 /// # Errors
 /// Settings that do not fit each other, the model or the records, at their place in the run file.
 pub fn feature_plan(
-    document: &Document,
-    kind: &str,
-    facts: &Facts,
+    run: &RunFile,
+    kind: ModelKind,
+    facts: &RecordFacts,
 ) -> Result<Option<FeaturePlan>, ConfigError> {
-    let Some(name) = document.text("features.map") else {
-        return match document.has_section("features") {
-            true => Err(document.missing("features.map")),
+    let Some(map) = &run.features.map else {
+        return match run.features.given {
+            true => Err(run.missing(Key::FeaturesMap)),
             false => Ok(None),
         };
     };
-    if !["softmax", "logistic"].contains(&kind) {
+    if !kind.is_linear() {
         let message = format!(
-            "features.map = {name:?} does not fit model.kind = {kind:?}: it must be \"softmax\" or \"logistic\""
+            "features.map = {:?} does not fit model.kind = {:?}: it must be \"softmax\" or \"logistic\"",
+            map.name(),
+            kind.name()
         );
-        return Err(document.error("features.map", message));
+        return Err(run.error(Key::FeaturesMap, message));
     }
-    let plan = match name.as_str() {
-        "table" => FeaturePlan::Table(table_settings(document, facts)?),
-        _ => images(document, &name, facts)?,
+    let plan = match map {
+        MapSettings::Table(options) => FeaturePlan::Table(table_settings(run, options, facts)?),
+        MapSettings::Scattering(scattering) => images(run, map.name(), scattering, None, facts)?,
+        MapSettings::ScatteringPatches(scattering, patches) => {
+            images(run, map.name(), scattering, Some(patches), facts)?
+        }
     };
-    plan.dimension().map_err(|e| located(document, &e))?;
+    plan.dimension().map_err(|e| located(run, &e))?;
     Ok(Some(plan))
 }
 
-fn images(document: &Document, name: &str, facts: &Facts) -> Result<FeaturePlan, ConfigError> {
+fn images(
+    run: &RunFile,
+    name: &str,
+    scattering: &ScatteringOptions,
+    patches: Option<&PatchOptions>,
+    facts: &RecordFacts,
+) -> Result<FeaturePlan, ConfigError> {
     let Some([channels, height, width]) = facts.image else {
-        return Err(located(document, &FeatureError::NotImages { name: name.to_owned() }));
+        return Err(located(run, &FeatureError::NotImages { name: name.to_owned() }));
     };
     let shape = ImageShape { channels: channels as usize, height: height as usize, width: width as usize };
-    let whole = |path, default: usize| document.integer(path).map_or(default, |n| n as usize);
-    let number = |path, default: f64| document.float(path).unwrap_or(default);
     let base = Settings::scattering(shape.channels);
-    let patches = (name == "scattering+patches").then(|| {
+    let patches = patches.map(|given| {
         let base = PatchSettings::default();
         PatchSettings {
-            filters: whole("features.filters", base.filters),
-            size: whole("features.patch", base.size),
-            weight: number("features.weight", base.weight),
+            filters: given.filters.unwrap_or(base.filters),
+            size: given.size.unwrap_or(base.size),
+            weight: given.weight.unwrap_or(base.weight),
             ..base
         }
     });
     let settings = Settings {
-        scales: whole("features.scales", base.scales as usize) as u32,
-        angles: whole("features.angles", base.angles),
-        grid: whole("features.grid", base.grid),
-        ridge: number("features.ridge", base.ridge),
-        mirror: document.flag("features.mirror").unwrap_or(base.mirror),
+        scales: scattering.scales.unwrap_or(base.scales),
+        angles: scattering.angles.unwrap_or(base.angles),
+        grid: scattering.grid.unwrap_or(base.grid),
+        ridge: scattering.ridge.unwrap_or(base.ridge),
+        mirror: scattering.mirror.unwrap_or(base.mirror),
         patches,
         ..base
     };
     Ok(FeaturePlan::Images(shape, settings))
 }
 
-fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, ConfigError> {
+fn table_settings(
+    run: &RunFile,
+    options: &TableOptions,
+    facts: &RecordFacts,
+) -> Result<TableSettings, ConfigError> {
     let count = facts.features as usize;
     let names = facts.feature_names.clone().unwrap_or_else(|| (1..=count).map(|k| k.to_string()).collect());
-    let mut ranges = Vec::new();
-    for (k, text) in document.texts("features.ranges").unwrap_or_default().iter().enumerate() {
-        let Some(range) = parsed(text) else {
-            let message = format!("features.ranges: {text:?} is not \"column: low to high\"");
-            return Err(document.item_error("features.ranges", k, message));
-        };
-        ranges.push(range);
-    }
-    let categories = document.texts("features.categories").unwrap_or_default();
-    let ranged = ranges.iter().enumerate().map(|(k, (name, ..))| ("features.ranges", k, name));
-    let hashed = categories.iter().enumerate().map(|(k, name)| ("features.categories", k, name));
-    if let Some((path, k, unknown)) = ranged.chain(hashed).find(|(_, _, name)| !names.contains(name)) {
+    let (ranges, categories) = (run.ranges()?, &run.features.categories);
+    let ranged = ranges.iter().enumerate().map(|(k, range)| (Key::FeaturesRanges, k, &range.name));
+    let hashed = categories.iter().enumerate().map(|(k, name)| (Key::FeaturesCategories, k, name));
+    if let Some((key, k, unknown)) = ranged.chain(hashed).find(|(_, _, name)| !names.contains(name)) {
         let message =
             format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
-        let error = document.item_error(path, k, message);
+        let error = run.item_error(key, k, message);
         return Err(match nearest_name(&names, unknown) {
             Some(near) => error.help(format!("did you mean {near:?}?")),
-            None if path == "features.categories" => {
+            None if key == Key::FeaturesCategories => {
                 error.help("categories lists columns by their names; any text may stand in them")
             }
             None => error,
         });
     }
-    let column = |name: &String| match ranges.iter().find(|(n, ..)| n == name) {
-        Some((_, low, high)) => Ok(Column::Range { name: name.clone(), low: *low, high: *high }),
+    let column = |name: &String| match ranges.iter().find(|range| range.name == *name) {
+        Some(ColumnRange { low, high, .. }) => {
+            Ok(Column::Range { name: name.clone(), low: *low, high: *high })
+        }
         None if categories.contains(name) => Ok(Column::Category { name: name.clone() }),
-        None => Err(located(document, &FeatureError::NoRange { column: name.clone() })),
+        None => Err(located(run, &FeatureError::NoRange { column: name.clone() })),
     };
     Ok(TableSettings {
         columns: names.iter().map(column).collect::<Result<_, _>>()?,
-        buckets: document.integer("features.buckets").unwrap_or(64) as usize,
-        fourier: document.integer("features.fourier").unwrap_or(0) as usize,
-        bandwidth: document.float("features.bandwidth").unwrap_or(1.0),
+        buckets: options.buckets,
+        fourier: options.fourier,
+        bandwidth: options.bandwidth,
     })
 }
 
@@ -145,51 +154,36 @@ fn table_settings(document: &Document, facts: &Facts) -> Result<TableSettings, C
 /// them, or else ranges before categories.
 ///
 /// # Errors
-/// A range that is none, a column without one, or none at all, at their place in the run file.
-pub fn declared_columns(document: &Document) -> Result<Vec<Column>, ConfigError> {
-    let list = |path| document.texts(path).unwrap_or_default();
-    let names = document.texts("data.features").unwrap_or_else(|| {
-        let ranged = list("features.ranges").into_iter().filter_map(|text| Some(parsed(&text)?.0));
+/// No map of tables, a range that is none, a column without one, or none at all, at their place in the run file.
+pub fn declared_columns(run: &RunFile) -> Result<Vec<Column>, ConfigError> {
+    let Some(MapSettings::Table(options)) = &run.features.map else {
+        return Err(run.missing(Key::FeaturesMap));
+    };
+    let names = run.data.file.features.clone().unwrap_or_else(|| {
         let mut names: Vec<String> = Vec::new();
-        for name in ranged.chain(list("features.categories")) {
+        for name in run.features.ranged_columns().into_iter().chain(run.features.categories.clone()) {
             if !names.contains(&name) {
                 names.push(name);
             }
         }
         names
     });
-    let facts = Facts { features: names.len() as u64, feature_names: Some(names), ..Facts::default() };
-    let settings = table_settings(document, &facts)?;
-    settings.dimension().map_err(|e| located(document, &e))?;
+    let facts =
+        RecordFacts { features: names.len() as u64, feature_names: Some(names), ..RecordFacts::default() };
+    let settings = table_settings(run, options, &facts)?;
+    settings.dimension().map_err(|e| located(run, &e))?;
     Ok(settings.columns)
 }
 
-/// The columns in which numbers may be missing: those with a range, if the run file says so.
-pub fn missing_numbers(document: &Document) -> Vec<String> {
-    if document.text("features.missing").as_deref() != Some("middle") {
-        return Vec::new();
-    }
-    let ranges = document.texts("features.ranges").unwrap_or_default();
-    ranges.iter().filter_map(|text| Some(parsed(text)?.0)).collect()
-}
-
-/// `column: low to high`.
-fn parsed(text: &str) -> Option<(String, f64, f64)> {
-    let (name, range) = text.rsplit_once(':')?;
-    let (low, high) = range.split_once(" to ")?;
-    Some((name.trim().to_owned(), low.trim().parse().ok()?, high.trim().parse().ok()?))
-}
-
 /// An error at the key it is about.
-pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
+pub fn located(run: &RunFile, error: &FeatureError) -> ConfigError {
     if let FeatureError::Range { column, .. } = error {
-        let ranges = document.texts("features.ranges").unwrap_or_default();
-        let item = ranges.iter().position(|text| parsed(text).is_some_and(|(name, ..)| name == *column));
-        return document.item_error("features.ranges", item.unwrap_or(0), error.to_string());
+        let item = run.features.range_of(column);
+        return run.item_error(Key::FeaturesRanges, item.unwrap_or(0), error.to_string());
     }
     let field = match error {
         FeatureError::NoRange { .. } | FeatureError::Range { .. } | FeatureError::Column { .. } => {
-            "features.ranges"
+            Key::FeaturesRanges
         }
         FeatureError::Setting { field, value, allowed } => {
             let name = match *field {
@@ -197,13 +191,12 @@ pub fn located(document: &Document, error: &FeatureError) -> ConfigError {
                 "columns" => "ranges",
                 name => name,
             };
-            let key = schema::find(&format!("features.{name}")).filter(|key| document.has(key.path));
-            let path = key.map_or("features.map", |key| key.path);
-            return document.error(path, error.to_string()).about_value(path, value, allowed);
+            let key = Section::Features.key(name).filter(|key| run.has(*key)).unwrap_or(Key::FeaturesMap);
+            return run.error(key, error.to_string()).about_value(key.path(), value, allowed);
         }
-        _ => "features.map",
+        _ => Key::FeaturesMap,
     };
-    document.error(field, error.to_string())
+    run.error(field, error.to_string())
 }
 
 impl FeaturePlan {
@@ -222,8 +215,8 @@ impl FeaturePlan {
     ///
     /// # Errors
     /// As [`FeaturePlan::dimension`].
-    pub fn make(&self, document: &Document) -> Result<Map, FeatureError> {
-        let cache = document.file("features.cache").or_else(default_cache).map(Cache::new);
+    pub fn make(&self, run: &RunFile) -> Result<Map, FeatureError> {
+        let cache = run.features.cache.clone().or_else(default_cache).map(Cache::new);
         let made = match (self, &cache) {
             // That constants were not kept is no warning of its own: features go into the same folder.
             (Self::Images(shape, settings), Some(cache)) => {
@@ -254,8 +247,16 @@ impl Map {
         }
     }
 
+    /// What its constants are made of.
+    pub fn made_of(&self) -> prdo_store::MapOf {
+        match &self.made {
+            Made::Images(_) => prdo_store::MapOf::Images,
+            Made::Table(_) => prdo_store::MapOf::Table,
+        }
+    }
+
     /// What it is, in one line.
-    pub fn describe(&self) -> String {
+    pub fn describe(&self) -> Description {
         match &self.made {
             Made::Images(map) => map.describe(),
             Made::Table(map) => map.describe(),
@@ -279,10 +280,10 @@ impl Map {
     ///
     /// # Errors
     /// As [`Map::same_as`], at its place in the run file.
-    pub fn check(&self, document: &Document) -> Result<(), ConfigError> {
-        match document.text("resolved.features") {
+    pub fn check(&self, run: &RunFile) -> Result<(), ConfigError> {
+        match &run.resolved.features {
             None => Ok(()),
-            known => self.same_as(known.as_deref()).map_err(|e| located(document, &e)),
+            known => self.same_as(known.as_deref()).map_err(|e| located(run, &e)),
         }
     }
 
@@ -321,7 +322,7 @@ impl Map {
         }
     }
 
-    fn images<F: prdo_problem::data::Feature>(
+    fn images<F: prdo_data::Feature>(
         &self,
         map: &FeatureMap,
         data: Dataset<F>,
@@ -356,10 +357,7 @@ impl Map {
 }
 
 /// The same data with its features in place of what it held.
-fn with_table<F: prdo_problem::data::Feature>(
-    data: Dataset<F>,
-    table: prdo_problem::data::Table<f32>,
-) -> Dataset<f32> {
+fn with_table<F: prdo_data::Feature>(data: Dataset<F>, table: prdo_data::Table<f32>) -> Dataset<f32> {
     Dataset {
         table,
         node: data.node,

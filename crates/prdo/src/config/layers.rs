@@ -1,134 +1,70 @@
 //! The run file's network: `[model]` kind, layers and start, and the constants that its images are scaled by.
 
-use super::document::Document;
-use super::place::ConfigError;
-use crate::output::read_network;
+use prdo_models::network::{Fault, Shape, Spec, SpecError};
 use prdo_privacy::Start;
-use prdo_problem::network::{Fault, Law, Layer, LayerError, NAMES, Shape, Spec, SpecError};
-
-/// The kind whose layers the run file lists.
-const LISTED: &str = "network";
-
-/// Whether this `model.kind` is a network.
-pub fn is_network(kind: &str) -> bool {
-    kind == LISTED || NAMES.contains(&kind)
-}
+use prdo_runfile::{ConfigError, Key, ModelKind, NetworkKind, RunFile, StartLaw};
+use prdo_store::read_network;
 
 /// The network that the run file describes, for records of shape `input` and labels 0 to `classes`−1; `None` when
 /// `model.kind` is no network.
 ///
 /// # Errors
 /// A layer that is none or does not fit, at its place; keys of networks where there is no network.
-pub fn network(document: &Document, input: Shape, classes: usize) -> Result<Option<Spec>, ConfigError> {
-    let kind = document.text("model.kind").unwrap_or_default();
-    if !is_network(&kind) {
-        return refuse_keys_of_networks(document, &kind).map(|()| None);
-    }
-    if let Some(spec) = Spec::named(&kind, input, classes) {
-        if document.has("model.layers") && !document.is_swept("model.kind") {
-            let message =
-                format!("model.layers is given but {kind:?} has its own: model.kind must be \"network\"");
-            return Err(document.error("model.layers", message));
-        }
-        return spec.map(Some).map_err(|e| document.error("model.kind", format!("model.kind: {e}")));
-    }
-    let texts = document.texts("model.layers").ok_or_else(|| document.missing("model.layers"))?;
-    let layers: Vec<Layer> =
-        texts.iter().enumerate().map(|(k, text)| layer(document, k, text)).collect::<Result<_, _>>()?;
-    let last = layers.len().saturating_sub(1);
-    Spec::new(input, layers, classes).map(Some).map_err(|e| spec_error(document, last, &e))
-}
-
-/// Keys that only a network reads have no effect on other models: better said than silent.
-fn refuse_keys_of_networks(document: &Document, kind: &str) -> Result<(), ConfigError> {
-    if document.is_swept("model.kind") {
-        return Ok(());
-    }
-    let given = |path: &&str| document.has(path);
-    let field = ["model.layers", "model.file", "data.mean", "data.deviation"].into_iter().find(given);
-    let law = document.text("model.start").and_then(|name| Law::named(&name));
-    let (field, what) = match (field, law) {
-        (Some(field), _) => (field, field.to_string()),
-        (None, Some(law)) => ("model.start", format!("model.start = {:?}", law.name())),
-        (None, None) => return Ok(()),
+pub fn network(run: &RunFile, input: Shape, classes: usize) -> Result<Option<Spec>, ConfigError> {
+    let Some(ModelKind::Network(kind)) = run.model.kind else {
+        return run.refuse_keys_of_networks().map(|()| None);
     };
-    let (kind, names) = (if kind.is_empty() { "not given".into() } else { format!("{kind:?}") }, NAMES);
-    let known = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" or ");
-    let message =
-        format!("{what} is for networks, but model.kind is {kind}: it must be \"network\", {known}");
-    Err(document.error(field, message))
-}
-
-fn layer(document: &Document, index: usize, text: &str) -> Result<Layer, ConfigError> {
-    text.parse().map_err(|e: LayerError| {
-        let message = format!("model.layers, layer {}: {e}", index + 1);
-        let error = document.item_error("model.layers", index, message);
-        match &e {
-            LayerError::Unknown { word } => match nearest(word) {
-                Some(near) => error.help(format!("did you mean {near:?}?")),
-                None => error,
-            },
-            _ => error,
+    match kind {
+        NetworkKind::Named(name) => {
+            if run.has(Key::ModelLayers) && !run.document.is_swept(Key::ModelKind) {
+                let message =
+                    format!("model.layers is given but {name:?} has its own: model.kind must be \"network\"");
+                return Err(run.error(Key::ModelLayers, message));
+            }
+            let spec = Spec::named(name, input, classes).ok_or_else(|| run.missing(Key::ModelKind))?;
+            spec.map(Some).map_err(|e| run.error(Key::ModelKind, format!("{}: {e}", Key::ModelKind)))
         }
-    })
-}
-
-/// The layer's name nearest to what was typed, or the one that other libraries call so.
-fn nearest(word: &str) -> Option<&'static str> {
-    let word = word.to_lowercase();
-    let elsewhere = match word.as_str() {
-        "linear" | "fc" | "fully-connected" => Some("dense"),
-        "convolution" | "convolve" => Some("conv"),
-        "avg-pool" | "avgpool" | "mean-pool" => Some("average-pool"),
-        _ => None,
-    };
-    let near = Layer::WORDS.iter().map(|name| (strsim::damerau_levenshtein(name, &word), *name)).min();
-    elsewhere.or(near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name))
+        NetworkKind::Listed => {
+            let layers = run.layers()?;
+            let last = layers.len().saturating_sub(1);
+            Spec::new(input, layers, classes).map(Some).map_err(|e| spec_error(run, last, &e))
+        }
+    }
 }
 
 /// The error at the layer it is about, `last` being the last one.
-fn spec_error(document: &Document, last: usize, error: &SpecError) -> ConfigError {
+fn spec_error(run: &RunFile, last: usize, error: &SpecError) -> ConfigError {
     let layer = match &error.fault {
         Fault::Layer { number, .. } => Some(number - 1),
         Fault::Last { .. } => Some(last),
         Fault::Input { .. } | Fault::Classes { .. } => None,
     };
     match layer {
-        Some(index) => document.item_error("model.layers", index, error.to_string()),
-        None => document.error("model.layers", error.to_string()),
+        Some(index) => run.item_error(Key::ModelLayers, index, error.to_string()),
+        None => run.error(Key::ModelLayers, error.to_string()),
     }
-}
-
-/// How the public starting point is made: `model.start`, or the default of this kind of model.
-pub fn start_law(document: &Document, kind: &str) -> String {
-    let default = if is_network(kind) { Law::default().name() } else { "zeros" };
-    document.text("model.start").unwrap_or_else(|| default.to_string())
 }
 
 /// The public starting point of a network: read from `model.file`, or made as `model.start` says.
 ///
 /// # Errors
 /// A file that cannot be read or holds another network; a file and a law at once.
-pub fn network_start(document: &Document, spec: &Spec) -> Result<Start, ConfigError> {
-    let seed = document.integer("model.start_seed").unwrap_or(1);
-    let Some(path) = document.file("model.file") else {
-        let name = start_law(document, LISTED);
-        return Ok(match (name.as_str(), Law::named(&name)) {
-            (_, Some(law)) => spec.start(law, seed),
-            ("normal", _) => {
-                let deviation = document.float("model.start_deviation").unwrap_or(0.1);
-                Start::normal(spec.parameters(), deviation, seed)
-            }
-            _ => Start::zeros(spec.parameters()),
+pub fn network_start(run: &RunFile, spec: &Spec) -> Result<Start, ConfigError> {
+    let model = &run.model;
+    let Some(path) = &model.file else {
+        return Ok(match model.start_law(ModelKind::Network(NetworkKind::Listed)) {
+            StartLaw::Network(law) => spec.start(law, model.start_seed),
+            StartLaw::Normal => Start::normal(spec.parameters(), model.start_deviation, model.start_seed),
+            StartLaw::Zeros => Start::zeros(spec.parameters()),
         });
     };
-    if document.has("model.start") {
+    if model.start.is_some() {
         let message = "model.start and model.file are both given: the file is the starting point";
-        return Err(document.error("model.start", message));
+        return Err(run.error(Key::ModelStart, message));
     }
     let refuse =
-        |what: String| document.error("model.file", format!("model.file {}: {what}", path.display()));
-    let bytes = std::fs::read(&path).map_err(|e| refuse(format!("cannot read it: {e}")))?;
+        |what: String| run.error(Key::ModelFile, format!("{} {}: {what}", Key::ModelFile, path.display()));
+    let bytes = std::fs::read(path).map_err(|e| refuse(format!("cannot read it: {e}")))?;
     let values = read_network(spec, &bytes).map_err(|e| refuse(e.to_string()))?;
     Start::declared_public(values).map_err(|e| refuse(e.to_string()))
 }
@@ -147,23 +83,23 @@ const PUBLISHED: [(&str, &[f32], &[f32]); 3] = [
 /// # Errors
 /// Lists of another length than `channels`, or one without the other.
 pub fn normalisation(
-    document: &Document,
+    run: &RunFile,
     channels: usize,
     known: Option<&str>,
 ) -> Result<(Vec<f32>, Vec<f32>), ConfigError> {
-    let given = |path: &'static str, other: &str| match document.floats(path) {
-        None if document.has(other) => {
-            let message = format!("{other} is given but {path} is not: give both, one number a channel each");
-            Err(document.error(other, message))
+    let given = |key: Key, list: &Option<Vec<f64>>, other: Key| match list {
+        None if run.has(other) => {
+            let message = format!("{other} is given but {key} is not: give both, one number a channel each");
+            Err(run.error(other, message))
         }
         Some(list) if list.len() != channels => {
-            let message =
-                format!("{path} has {} numbers: it must have {channels}, one a channel", list.len());
-            Err(document.error(path, message))
+            let message = format!("{key} has {} numbers: it must have {channels}, one a channel", list.len());
+            Err(run.error(key, message))
         }
-        list => Ok(list.map(|list| list.into_iter().map(|x| x as f32).collect::<Vec<_>>())),
+        list => Ok(list.as_ref().map(|list| list.iter().map(|x| *x as f32).collect::<Vec<_>>())),
     };
-    let (mean, deviation) = (given("data.mean", "data.deviation")?, given("data.deviation", "data.mean")?);
+    let mean = given(Key::DataMean, &run.data.mean, Key::DataDeviation)?;
+    let deviation = given(Key::DataDeviation, &run.data.deviation, Key::DataMean)?;
     if let (Some(mean), Some(deviation)) = (mean, deviation) {
         return Ok((mean, deviation));
     }
@@ -177,7 +113,9 @@ pub fn normalisation(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::write_network;
+    use prdo_models::network::{Law, Layer};
+    use prdo_runfile::Document;
+    use prdo_store::write_network;
 
     const MNIST: Shape = Shape { channels: 1, height: 28, width: 28 };
 
@@ -186,20 +124,20 @@ mod tests {
     }
 
     fn refusal(text: &str) -> String {
-        network(&document(text), MNIST, 10).unwrap_err().to_string()
+        network(&document(text).run_file(), MNIST, 10).unwrap_err().to_string()
     }
 
     #[test]
     fn run_files_describe_networks() {
         let listed = document("[model]\nkind = \"network\"\nlayers = [\"conv 4\", \"tanh\", \"dense 10\"]");
-        let spec = network(&listed, MNIST, 10).unwrap().unwrap();
+        let spec = network(&listed.run_file(), MNIST, 10).unwrap().unwrap();
         assert_eq!(spec.to_string(), "[\"conv 4\", \"tanh\", \"dense 10\"]");
         let named = document("[model]\nkind = \"lenet\"");
-        assert_eq!(network(&named, MNIST, 10).unwrap().unwrap().parameters(), 61_706);
+        assert_eq!(network(&named.run_file(), MNIST, 10).unwrap().unwrap().parameters(), 61_706);
         for other in ["", "[model]\nkind = \"softmax\"", "[model]\nstart = \"normal\""] {
-            assert_eq!(network(&document(other), MNIST, 10).unwrap(), None, "{other}");
+            assert_eq!(network(&document(other).run_file(), MNIST, 10).unwrap(), None, "{other}");
         }
-        assert_eq!(network_start(&listed, &spec).unwrap(), spec.start(Law::Glorot, 1));
+        assert_eq!(network_start(&listed.run_file(), &spec).unwrap(), spec.start(Law::Glorot, 1));
     }
 
     #[test]
@@ -257,8 +195,9 @@ mod tests {
                 assert!(error.contains(word), "{text}\n{error}");
             }
         }
-        let tiny =
-            network(&document("[model]\nkind = \"vgg-small\""), Shape::flat(64), 10).unwrap_err().to_string();
+        let tiny = network(&document("[model]\nkind = \"vgg-small\"").run_file(), Shape::flat(64), 10)
+            .unwrap_err()
+            .to_string();
         assert!(
             tiny.contains("model.kind: vgg-small, layer 5 (\"max-pool 2\")") && tiny.contains("32x1x1"),
             "{tiny}"
@@ -272,7 +211,7 @@ mod tests {
         let start = |lines: &str| {
             let mut document = document(&format!("[model]\n{lines}"));
             document.folder = folder.path().to_path_buf();
-            network_start(&document, &spec)
+            network_start(&document.run_file(), &spec)
         };
         assert_eq!(start("").unwrap(), spec.start(Law::Glorot, 1));
         assert_eq!(start("start = \"fan-in\"\nstart_seed = 5").unwrap(), spec.start(Law::FanIn, 5));
@@ -295,7 +234,7 @@ mod tests {
 
     #[test]
     fn constants_are_given_published_or_plain() {
-        let scaled = |text: &str, channels, known| normalisation(&document(text), channels, known);
+        let scaled = |text: &str, channels, known| normalisation(&document(text).run_file(), channels, known);
         assert_eq!(scaled("", 1, None).unwrap(), (vec![0.5], vec![0.25]));
         assert_eq!(scaled("", 1, Some("mnist")).unwrap(), (vec![0.1307], vec![0.3081]));
         assert_eq!(scaled("", 3, Some("mnist")).unwrap(), (vec![0.5; 3], vec![0.25; 3]));

@@ -1,23 +1,18 @@
 //! The run file's `[model]` section as a model, from what is public about the records.
 
-use super::document::Document;
 use super::features::{FeaturePlan, feature_plan, located as feature_error};
-use super::layers::{is_network, network, network_start, normalisation};
-use super::place::ConfigError;
-use super::records::intercept;
+use super::layers::{network, network_start, normalisation};
 use crate::error::RunError;
-use prdo_peer::agreement::Facts;
+use prdo_data::features::INTERCEPT;
+use prdo_data::{Feature, Format, Table};
+use prdo_models::network::{Network, Normalisation, Shape, Spec};
+use prdo_models::{FeatureLogistic, LogCosh, Logistic, ModelError, Quadratic, Softmax};
 use prdo_privacy::{Model, Start};
-use prdo_problem::data::{Feature, Format, Table};
-use prdo_problem::features::INTERCEPT;
-use prdo_problem::models::{FeatureLogistic, LogCosh, Logistic, ModelError, Quadratic, Softmax};
-use prdo_problem::network::{Network, Normalisation, Shape, Spec};
+use prdo_runfile::{ConfigError, Key, ModelKind, RunFile, StartLaw};
+use prdo_store::RecordFacts;
 
 /// A model of tables, whichever it is.
 pub type BoxedModel<F = f64> = Box<dyn Model<Data = Table<F>>>;
-
-/// The kind of a model that a program brings: no run file alone describes it.
-pub const OWN: &str = "own";
 
 /// A model that a program brings, for whatever records a run file names.
 pub trait OwnModel {
@@ -28,20 +23,20 @@ pub trait OwnModel {
     ///
     /// # Errors
     /// Records that it cannot read, in words.
-    fn numbers(&self, facts: &Facts) -> Result<BoxedModel, String>;
+    fn numbers(&self, facts: &RecordFacts) -> Result<BoxedModel, String>;
 
     /// The model for images as bytes of this shape.
     ///
     /// # Errors
     /// Records that it cannot read, in words.
-    fn images(&self, facts: &Facts) -> Result<BoxedModel<u8>, String>;
+    fn images(&self, facts: &RecordFacts) -> Result<BoxedModel<u8>, String>;
 }
 
 /// A model that is fixed by public facts: no record was needed to choose it.
 #[derive(Clone, Debug)]
 pub struct PlannedModel {
     /// Its kind in run files.
-    pub kind: String,
+    pub kind: ModelKind,
     /// What it is.
     pub form: Form,
     /// The map that its records go through first.
@@ -126,35 +121,34 @@ pub fn network_of<F: Feature>(spec: &Spec, constants: Option<&(Vec<f32>, Vec<f32
 /// # Errors
 /// Settings that do not fit, at their place in the run file.
 pub fn plan_model(
-    document: &Document,
-    kind: &str,
-    facts: &Facts,
+    run: &RunFile,
+    kind: ModelKind,
+    facts: &RecordFacts,
     bytes: bool,
 ) -> Result<PlannedModel, ConfigError> {
-    if kind == OWN {
-        return Err(without_own(document));
+    if kind == ModelKind::Own {
+        return Err(run.without_own());
     }
     let (features, classes) = (facts.features as usize, facts.classes.unwrap_or(0) as usize);
     let shape = match facts.image {
-        Some([channels, height, width]) if is_network(kind) => {
+        Some([channels, height, width]) if kind.is_network() => {
             Shape { channels: channels as usize, height: height as usize, width: width as usize }
         }
         _ => Shape::flat(features),
     };
-    let plan = feature_plan(document, kind, facts)?;
+    let plan = feature_plan(run, kind, facts)?;
     let features = match &plan {
-        Some(plan) => plan.dimension().map_err(|e| feature_error(document, &e))?,
+        Some(plan) => plan.dimension().map_err(|e| feature_error(run, &e))?,
         None => features,
     };
-    let kind = kind.to_owned();
-    if let Some(spec) = network(document, shape, classes)? {
-        let scaled = bytes || document.has("data.mean") || document.has("data.deviation");
+    if let Some(spec) = network(run, shape, classes)? {
+        let scaled = bytes || run.data.mean.is_some() || run.data.deviation.is_some();
         let constants = match scaled {
-            true => Some(normalisation(document, shape.channels, known_data(document, shape))?),
+            true => Some(normalisation(run, shape.channels, known_data(run, shape))?),
             false => None,
         };
-        check_size(document, spec.parameters())?;
-        let start = network_start(document, &spec)?;
+        check_size(run, spec.parameters())?;
+        let start = network_start(run, &spec)?;
         return Ok(PlannedModel {
             kind,
             features: None,
@@ -163,8 +157,8 @@ pub fn plan_model(
             start,
         });
     }
-    let width = features + usize::from(intercept(document, kind == "logistic"));
-    let form = form(document, &kind, width, classes).map_err(|e| located(document, &e.into()))?;
+    let width = features + usize::from(run.intercept(kind == ModelKind::Logistic));
+    let form = form(run, kind, width, classes)?;
     let dimension = match &form {
         Form::Logistic(model) => model.dimension(),
         Form::Softmax(model) => model.dimension(),
@@ -172,95 +166,55 @@ pub fn plan_model(
         Form::LogCosh(model) => model.dimension(),
         Form::Network { spec, .. } => spec.parameters(),
     };
-    check_size(document, dimension)?;
-    Ok(PlannedModel { kind, form, features: plan, dimension, start: start(document, dimension) })
+    check_size(run, dimension)?;
+    Ok(PlannedModel { kind, form, features: plan, dimension, start: start(run, kind, dimension) })
 }
 
 /// The most parameters of a model: 8 GiB a vector.
 const MOST_PARAMETERS: usize = 1 << 30;
 
 /// Facts can be typed in, or come from others: better refused than out of memory.
-fn check_size(document: &Document, dimension: usize) -> Result<(), ConfigError> {
+fn check_size(run: &RunFile, dimension: usize) -> Result<(), ConfigError> {
     match dimension <= MOST_PARAMETERS {
         true => Ok(()),
         false => {
             let message =
                 format!("the model has {dimension} parameters: it may have at most {MOST_PARAMETERS}");
-            Err(document.error("model.kind", message))
+            Err(run.error(Key::ModelKind, message))
         }
     }
 }
 
-fn form(document: &Document, kind: &str, width: usize, classes: usize) -> Result<Form, ModelError> {
-    let regularization = document.float("model.regularization");
+/// A model that is no network.
+fn form(run: &RunFile, kind: ModelKind, width: usize, classes: usize) -> Result<Form, ConfigError> {
+    let at = |e: ModelError| located(run, &e.into());
+    let model = &run.model;
+    let regularization = model.regularization(kind).unwrap_or_default();
     Ok(match kind {
-        "logistic" => Form::Logistic(Logistic::new(width, regularization.unwrap_or(0.001))?),
-        "softmax" => Form::Softmax(Softmax::new(width, classes, regularization.unwrap_or(0.0))?),
-        "quadratic" => {
-            Form::Quadratic(Quadratic::new(width, document.float("model.condition").unwrap_or(10.0))?)
-        }
-        _ => Form::LogCosh(LogCosh::new(document.float("model.curvature").unwrap_or(0.5))?),
+        ModelKind::Logistic => Form::Logistic(Logistic::new(width, regularization).map_err(at)?),
+        ModelKind::Softmax => Form::Softmax(Softmax::new(width, classes, regularization).map_err(at)?),
+        ModelKind::Quadratic => Form::Quadratic(Quadratic::new(width, model.condition).map_err(at)?),
+        ModelKind::LogCosh => Form::LogCosh(LogCosh::new(model.curvature).map_err(at)?),
+        ModelKind::Network(_) => return Err(run.missing(Key::ModelKind)),
+        ModelKind::Own => return Err(run.without_own()),
     })
 }
 
-/// The kind of model that is asked for, or the one that fits the data.
-///
-/// # Errors
-/// No data, or a kind that does not fit it.
-pub fn model_kind(document: &Document) -> Result<String, ConfigError> {
-    let (source, given) = (document.text("data.source"), document.text("model.kind"));
-    // An agreement speaks of nobody's data: there the kind is given.
-    let source = match (source, given) {
-        (None, Some(kind)) => return Ok(kind),
-        (source, _) => source.ok_or_else(|| document.missing("data.source"))?,
-    };
-    // The model of a program reads whatever its author says.
-    if document.text("model.kind").as_deref() == Some(OWN) {
-        return Ok(OWN.to_string());
-    }
-    let (default, fits): (&str, &[&str]) = match source.as_str() {
-        "logistic" => ("logistic", &["logistic"]),
-        "blobs" | "digits" => ("softmax", &["softmax", "network", "vgg-small", "lenet"]),
-        "quadratic" => ("quadratic", &["quadratic"]),
-        "coefficients" => ("log-cosh", &["log-cosh"]),
-        _ => ("softmax", &["logistic", "softmax", "quadratic", "network", "vgg-small", "lenet"]),
-    };
-    let kind = document.text("model.kind").unwrap_or_else(|| default.to_string());
-    if fits.contains(&kind.as_str()) {
-        return Ok(kind);
-    }
-    let message = format!(
-        "model.kind = {kind:?} does not fit data.source = {source:?}: it must be {}",
-        fits.iter().map(|f| format!("{f:?}")).collect::<Vec<_>>().join(" or ")
-    );
-    Err(document.error("model.kind", message))
-}
-
-/// The error for a program's model where there is no program.
-pub fn without_own(document: &Document) -> ConfigError {
-    let message = "model.kind = \"own\" means the model of a program: this run file alone does not have it";
-    let help = "in Python: prdo.Run(\"run.toml\", model=prdo.PythonModel(...))";
-    document.error("model.kind", message).help(help)
-}
-
-fn start(document: &Document, dimension: usize) -> Start {
-    match document.text("model.start").as_deref() {
-        Some("normal") => {
-            let deviation = document.float("model.start_deviation").unwrap_or(0.1);
-            Start::normal(dimension, deviation, document.integer("model.start_seed").unwrap_or(1))
-        }
-        _ => Start::zeros(dimension),
+fn start(run: &RunFile, kind: ModelKind, dimension: usize) -> Start {
+    match run.model.start_law(kind) {
+        StartLaw::Normal => Start::normal(dimension, run.model.start_deviation, run.model.start_seed),
+        StartLaw::Zeros | StartLaw::Network(_) => Start::zeros(dimension),
     }
 }
 
 /// The name of a data set whose constants are published: CIFAR-10 by its format, the others by the name of the
 /// folder that their files are in.
-fn known_data(document: &Document, shape: Shape) -> Option<&'static str> {
-    let path = document.file("data.path")?;
-    if shape.channels == 3 && matches!(Format::of(&path), Ok(Format::Cifar10)) {
+fn known_data(run: &RunFile, shape: Shape) -> Option<&'static str> {
+    let path = run.data.path()?;
+    if shape.channels == 3 && matches!(Format::of(path), Ok(Format::Cifar10)) {
         return Some("cifar10");
     }
-    let folder = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
+    let folder = if path.is_dir() { Some(path) } else { path.parent() };
     match folder?.file_name()?.to_string_lossy().to_lowercase().as_str() {
         "fashion-mnist" => Some("fashion-mnist"),
         "mnist" => Some("mnist"),
@@ -269,12 +223,12 @@ fn known_data(document: &Document, shape: Shape) -> Option<&'static str> {
 }
 
 /// An error at the key it is about.
-pub fn located(document: &Document, error: &RunError) -> ConfigError {
+pub fn located(run: &RunFile, error: &RunError) -> ConfigError {
     match (error, error.field()) {
         (RunError::OutOfRange { field, value, allowed }, _) => {
-            document.error(field, error.to_string()).about_value(field, value, allowed)
+            run.error(*field, error.to_string()).about_value(field.path(), value, allowed)
         }
-        (_, Some(field)) => document.error(field, error.to_string()),
+        (_, Some(field)) => run.error(field, error.to_string()),
         (_, None) => ConfigError::anywhere(error.to_string()),
     }
 }

@@ -1,16 +1,13 @@
 //! A run file as far as it can be planned with: everything that is fixed before a record is sealed or trained on.
 
-use super::build::{earlier_runs, refuse_lists};
-use super::document::Document;
+use super::build::earlier_runs;
 use super::features::{feature_plan, located as feature_error};
-use super::layers::is_network;
-use super::model::{PlannedModel, located, model_kind, plan_model};
-use super::network::Wiring;
-use super::place::ConfigError;
+use super::model::{PlannedModel, located, plan_model};
 use super::recipe::{Recipe, recipe};
 use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
 use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
+use prdo_runfile::{ConfigError, Document, Key, ModelKind, RunFile, Wiring};
 
 /// A run that is not going to be trained.
 pub struct Outline {
@@ -33,36 +30,34 @@ pub struct Outline {
 /// # Errors
 /// Whatever does not fit, at its place in the run file.
 pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
-    refuse_lists(document, "choose one value with --set key=value")?;
-    let kind = model_kind(document)?;
-    let (wiring, source) = wired(document)?;
-    let allow_indefinite = document.flag("graph.allow_indefinite").unwrap_or(false);
-    let spectrum = wiring.mixing.check(allow_indefinite).map_err(|e| located(document, &e.into()))?;
+    let run = &document.run_file();
+    run.refuse_lists("choose one value with --set key=value")?;
+    let kind = run.model_kind()?;
+    let (wiring, source) = wired(run)?;
+    let spectrum = wiring.mixing.check(run.graph.allow_indefinite).map_err(|e| located(run, &e.into()))?;
     let nodes = wiring.graph.nodes();
-    let records = match is_network(&kind) {
-        true => kept_holdings(document, source, nodes)?,
-        false if document.has_section("features") => {
-            Kept::Features(featured(document, source, &kind, nodes)?)
-        }
-        false => Kept::Numbers(holdings(document, source, nodes, kind == "logistic")?),
+    let records = match kind.is_network() {
+        true => kept_holdings(run, source, nodes)?,
+        false if run.features.given => Kept::Features(featured(run, source, kind, nodes)?),
+        false => Kept::Numbers(holdings(run, source, nodes, kind == ModelKind::Logistic)?),
     };
     let images = matches!(records, Kept::Images(_));
-    let model = plan_model(document, &kind, records.facts(), images)?;
-    let recipe = recipe(document, records.least()).map_err(|e| records.explain_batch(e))?;
+    let model = plan_model(run, kind, records.facts(), images)?;
+    let recipe = recipe(run, kind, records.least()).map_err(|e| records.explain_batch(e))?;
     let mut spent = recipe.earlier.clone();
-    spent.append(&earlier_runs(document)?);
+    spent.append(&earlier_runs(run)?);
     Ok(Outline { wiring, spectrum, model, recipe, records, spent })
 }
 
 /// Everybody's records after the map that the run file asks for.
 fn featured(
-    document: &Document,
+    run: &RunFile,
     source: Source,
-    kind: &str,
+    kind: ModelKind,
     nodes: usize,
 ) -> Result<Holdings<f32>, ConfigError> {
-    let (facts, _) = source.facts(document, kind)?;
-    let plan = feature_plan(document, kind, &facts)?.ok_or_else(|| document.missing("features.map"))?;
-    let map = plan.make(document).map_err(|e| feature_error(document, &e))?;
-    mapped_holdings(document, source, nodes, &map, &|_, _| ())
+    let (facts, _) = source.facts(run, kind)?;
+    let plan = feature_plan(run, kind, &facts)?.ok_or_else(|| run.missing(Key::FeaturesMap))?;
+    let map = plan.make(run).map_err(|e| feature_error(run, &e))?;
+    mapped_holdings(run, source, nodes, &map, &|_, _| ())
 }

@@ -10,20 +10,16 @@ mod generated;
 mod labels;
 mod organisations;
 
-use super::document::Document;
 use super::features::{Extracting, Map, Refused};
-use super::layers::is_network;
-use super::model::model_kind;
-use super::network::{Wiring, wiring};
-use super::place::ConfigError;
 use dealing::{Dealt, large_nodes, least_records, nobody_takes_part, partition, split, taking_part};
 use errors::data_error;
 use files::{Part, brings_test, read, read_file, read_test, refused};
 use generated::{from_law, law_facts};
 use labels::{Labels, given_classes, labelled_test, rare_class, refuse_gaps, relabel};
 use organisations::Organisations;
-use prdo_peer::agreement::Facts;
-use prdo_problem::data::{self, DataError, Dataset, Feature, ImageShape, Loaded, Table};
+use prdo_data::{self as data, DataError, Dataset, Feature, ImageShape, Loaded, Table};
+use prdo_runfile::{ConfigError, DataSource, Generated, Given, Key, ModelKind, RunFile, Wiring, wiring};
+use prdo_store::RecordFacts;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -38,7 +34,7 @@ pub struct Holdings<F: Feature = f64> {
     /// What the nodes are called, where the data names them.
     pub node_names: Option<Vec<String>>,
     /// What is public about the records: features (without an intercept), classes (2 for ±1), names, shape.
-    pub facts: Facts,
+    pub facts: RecordFacts,
     /// What should be thought about.
     pub warnings: Vec<String>,
     /// What the data is, in words.
@@ -58,17 +54,6 @@ impl<F: Feature> Holdings<F> {
     }
 }
 
-/// Records that a program gives, instead of a file.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// The records to train on.
-    pub records: Loaded,
-    /// Public records on which accuracy is measured.
-    pub test: Option<Loaded>,
-    /// What they are called in reports.
-    pub title: String,
-}
-
 /// Holdings as the data comes: images stay bytes.
 pub enum Kept {
     /// Records of numbers.
@@ -81,7 +66,7 @@ pub enum Kept {
 
 impl Kept {
     /// What is public about the records.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &RecordFacts {
         match self {
             Kept::Numbers(holdings) => &holdings.facts,
             Kept::Images(holdings) => &holdings.facts,
@@ -116,15 +101,10 @@ type Convert<'a, F> = &'a dyn Fn(Loaded, &str) -> Result<Dataset<F>, Refused>;
 ///
 /// # Errors
 /// Data that cannot be generated or divided, at its place in the run file.
-pub fn holdings(
-    document: &Document,
-    source: Source,
-    nodes: usize,
-    binary: bool,
-) -> Result<Holdings, ConfigError> {
+pub fn holdings(run: &RunFile, source: Source, nodes: usize, binary: bool) -> Result<Holdings, ConfigError> {
     match source {
-        Source::Data(data) => from_loaded(document, data, nodes, binary, &numbers),
-        Source::Law(law) => from_law(document, &law, nodes),
+        Source::Data(data) => from_loaded(run, data, nodes, binary, &numbers),
+        Source::Law(law) => from_law(run, &law, nodes),
     }
 }
 
@@ -132,14 +112,13 @@ pub fn holdings(
 ///
 /// # Errors
 /// As [`holdings`].
-pub fn kept_holdings(document: &Document, source: Source, nodes: usize) -> Result<Kept, ConfigError> {
+pub fn kept_holdings(run: &RunFile, source: Source, nodes: usize) -> Result<Kept, ConfigError> {
     match source {
         Source::Data(data @ Loaded::Images(_)) => {
-            from_loaded(document, data, nodes, false, &|data, file| Ok(data.into_images(file)?))
-                .map(Kept::Images)
+            from_loaded(run, data, nodes, false, &|data, file| Ok(data.into_images(file)?)).map(Kept::Images)
         }
-        Source::Data(data) => from_loaded(document, data, nodes, false, &numbers).map(Kept::Numbers),
-        Source::Law(law) => from_law(document, &law, nodes).map(Kept::Numbers),
+        Source::Data(data) => from_loaded(run, data, nodes, false, &numbers).map(Kept::Numbers),
+        Source::Law(law) => from_law(run, &law, nodes).map(Kept::Numbers),
     }
 }
 
@@ -152,7 +131,7 @@ fn numbers(data: Loaded, file: &str) -> Result<Dataset, Refused> {
 /// # Errors
 /// As [`holdings`], and records that the map cannot read.
 pub fn mapped_holdings(
-    document: &Document,
+    run: &RunFile,
     source: Source,
     nodes: usize,
     map: &Map,
@@ -160,12 +139,12 @@ pub fn mapped_holdings(
 ) -> Result<Holdings<f32>, ConfigError> {
     let Source::Data(data) = source else {
         let message = "generated records need no features: leave [features] out";
-        return Err(document.error("features.map", message));
+        return Err(run.error(Key::FeaturesMap, message));
     };
     let warnings = std::cell::RefCell::new(Vec::new());
     let convert = |data: Loaded, _: &str| map.apply(data, extracting, &mut warnings.borrow_mut());
-    let binary = model_kind(document)? == "logistic";
-    let mut holdings = from_loaded(document, data, nodes, binary, &convert)?;
+    let binary = run.model_kind()? == ModelKind::Logistic;
+    let mut holdings = from_loaded(run, data, nodes, binary, &convert)?;
     holdings.warnings.extend(warnings.take());
     Ok(holdings)
 }
@@ -176,7 +155,7 @@ pub enum Source {
     /// A file, what is bundled, or what a program gives: read.
     Data(Loaded),
     /// A law they are drawn from.
-    Law(String),
+    Law(Generated),
 }
 
 impl Source {
@@ -184,18 +163,19 @@ impl Source {
     ///
     /// # Errors
     /// A file that cannot be read, at its place in the run file.
-    pub fn read(document: &Document) -> Result<Self, ConfigError> {
-        let source = document.text("data.source").ok_or_else(|| document.missing("data.source"))?;
-        if !["file", "memory"].contains(&source.as_str()) && document.has("data.path") {
-            let message = format!("data.path names a file, but data.source is {source:?}, which has none");
+    pub fn read(run: &RunFile) -> Result<Self, ConfigError> {
+        let source = run.data.source.ok_or_else(|| run.missing(Key::DataSource))?;
+        if !source.is_owned() && run.has(Key::DataPath) {
+            let name = source.name();
+            let message = format!("data.path names a file, but data.source is {name:?}, which has none");
             let help = "leave data.path out, or use data.source = \"file\"";
-            return Err(document.error("data.path", message).help(help));
+            return Err(run.error(Key::DataPath, message).help(help));
         }
-        Ok(match source.as_str() {
-            "file" => Source::Data(read_file(document)?),
-            "digits" => Source::Data(Loaded::Numbers(data::digits())),
-            "memory" => Source::Data(given(document)?.records.clone()),
-            _ => Source::Law(source),
+        Ok(match source {
+            DataSource::File => Source::Data(read_file(run)?),
+            DataSource::Digits => Source::Data(Loaded::Numbers(data::digits())),
+            DataSource::Memory => Source::Data(given(run)?.records.clone()),
+            DataSource::Generated(generated) => Source::Law(generated),
         })
     }
 
@@ -203,15 +183,15 @@ impl Source {
     ///
     /// # Errors
     /// Nobody who has enough records.
-    pub fn nodes(&self, document: &Document) -> Result<Option<usize>, ConfigError> {
+    pub fn nodes(&self, run: &RunFile) -> Result<Option<usize>, ConfigError> {
         let node = match self {
             Source::Data(Loaded::Numbers(data)) => data.node.as_deref(),
             Source::Data(Loaded::Images(data)) => data.node.as_deref(),
             Source::Law(_) => None,
         };
-        let least = least_records(document)?.unwrap_or(0);
+        let least = least_records(run)?.unwrap_or(0);
         match node.and_then(|node| taking_part(node, least)) {
-            Some(0) => Err(nobody_takes_part(document, least)),
+            Some(0) => Err(nobody_takes_part(run, least)),
             count => Ok(count),
         }
     }
@@ -221,14 +201,12 @@ impl Source {
     ///
     /// # Errors
     /// Labels that this kind of model cannot learn from.
-    pub fn facts(&self, document: &Document, kind: &str) -> Result<(Facts, bool), ConfigError> {
-        let binary = kind == "logistic";
+    pub fn facts(&self, run: &RunFile, kind: ModelKind) -> Result<(RecordFacts, bool), ConfigError> {
+        let binary = kind == ModelKind::Logistic;
         match self {
-            Source::Law(law) => Ok((law_facts(document, law), false)),
-            Source::Data(Loaded::Numbers(data)) => Ok((loaded_facts(document, data, binary)?, false)),
-            Source::Data(Loaded::Images(data)) => {
-                Ok((loaded_facts(document, data, binary)?, is_network(kind)))
-            }
+            Source::Law(law) => Ok((law_facts(law), false)),
+            Source::Data(Loaded::Numbers(data)) => Ok((loaded_facts(run, data, binary)?, false)),
+            Source::Data(Loaded::Images(data)) => Ok((loaded_facts(run, data, binary)?, kind.is_network())),
         }
     }
 }
@@ -237,99 +215,89 @@ impl Source {
 ///
 /// # Errors
 /// A network that cannot be built, or a file that cannot be read.
-pub fn wired(document: &Document) -> Result<(Wiring, Source), ConfigError> {
-    if document.has("graph.nodes") {
+pub fn wired(run: &RunFile) -> Result<(Wiring, Source), ConfigError> {
+    if run.graph.nodes.is_some() {
         // What is wrong with the network is said before a large file is read.
-        let wiring = wiring(document, None)?;
-        return Ok((wiring, Source::read(document)?));
+        let wiring = wiring(run, None)?;
+        return Ok((wiring, Source::read(run)?));
     }
-    let source = Source::read(document)?;
-    Ok((wiring(document, source.nodes(document)?)?, source))
+    let source = Source::read(run)?;
+    Ok((wiring(run, source.nodes(run)?)?, source))
 }
 
 /// The records of a program, which a run file alone does not have.
-fn given(document: &Document) -> Result<&Given, ConfigError> {
-    document.given().ok_or_else(|| {
+fn given(run: &RunFile) -> Result<&Given, ConfigError> {
+    run.given().ok_or_else(|| {
         let message = "data.source = \"memory\" means records that a program holds: this run file alone does not have them";
-        document.error("data.source", message).help("in Python: prdo.Run(\"run.toml\", data=(X, y))")
+        run.error(Key::DataSource, message).help("in Python: prdo.Run(\"run.toml\", data=(X, y))")
     })
 }
 
-/// Whether records of this source are drawn from a law.
-pub fn is_generated(source: &str) -> bool {
-    !["file", "digits", "memory"].contains(&source)
-}
-
-/// Whether records of numbers get a feature that is always 1. Generated ones do not.
-pub fn intercept(document: &Document, binary: bool) -> bool {
-    let generated = document.text("data.source").is_some_and(|source| is_generated(&source));
-    binary && !generated && document.flag("model.intercept").unwrap_or(true)
-}
-
 fn from_loaded<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     loaded: Loaded,
     nodes: usize,
     binary: bool,
     convert: Convert<'_, F>,
 ) -> Result<Holdings<F>, ConfigError> {
-    let at = |e: DataError| data_error(document, &e);
-    let labels = Labels::of(document, binary);
-    let file = match document.given() {
-        Some(given) => given.title.clone(),
-        None => document.text("data.path").unwrap_or_else(|| "UCI digits".into()),
+    let at = |e: DataError| data_error(run, &e);
+    let labels = Labels::of(run, binary);
+    let file = match (run.given(), &run.data.file.path) {
+        (Some(given), _) => given.title.clone(),
+        (None, Some(file)) => file.typed.clone(),
+        (None, None) => "UCI digits".into(),
     };
     let width = loaded.width();
-    let dataset = convert(loaded, &file).map_err(|e| refused(document, "data.path", e))?;
+    let dataset = convert(loaded, &file).map_err(|e| refused(run, Key::DataPath, e))?;
     let mut warnings = Vec::new();
-    let mut dataset = large_nodes(document, dataset, &mut warnings)?;
+    let mut dataset = large_nodes(run, dataset, &mut warnings)?;
     warnings.append(&mut dataset.doubts);
-    let classes = given_classes(document, &dataset, binary)?;
+    let classes = given_classes(run, &dataset, binary)?;
     let records = dataset.table.len();
     let relabel = |table: Table<F>| relabel(table, labels, classes);
     // On features the intercept is the model's own.
-    let intercept = intercept(document, binary) && !document.has_section("features");
+    let intercept = run.intercept(binary) && !run.features.given;
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
-    refuse_gaps(document, (labels, dataset.class_names.is_some()), table.labels(), classes)?;
-    warnings.extend(rare_class(document, dataset.class_names.as_deref(), table.labels(), classes));
+    refuse_gaps(run, (labels, dataset.class_names.is_some()), table.labels(), classes)?;
+    warnings.extend(rare_class(run, dataset.class_names.as_deref(), table.labels(), classes));
     dataset.table = with_intercept(table);
     let facts = dataset_facts(&dataset, width, classes);
 
     // Before records are set aside, which may be all that a node has.
     let holders: BTreeSet<u32> = dataset.node.iter().flatten().copied().collect();
-    let by_column = document.text("partition.kind").is_none_or(|kind| kind == "column");
-    let organisations = by_column.then(|| Organisations::of(&dataset));
+    let organisations = run.partition.by_column().then(|| Organisations::of(&dataset));
     warnings.extend(organisations.as_ref().and_then(Organisations::warning));
-    if document.has("data.test") && !document.has("data.test_path") && brings_test(document).is_some() {
+    let (test, test_path) = (run.data.test, &run.data.file.test_path);
+    if test.is_some() && test_path.is_none() && brings_test(run).is_some() {
         let why = "so many of the training records are held out instead";
         warnings.push(format!("data.test: the test images of the folder are not used, {why}"));
     }
-    let (dataset, validation, mut held_out) = split(document, dataset)?;
-    if let Some(path) = document.file("data.test_path") {
-        let test = read_test(document, &path, &facts, convert)?;
-        let at = |e: DataError| document.error("data.test_path", format!("data: {}: {e}", path.display()));
+    let (dataset, validation, mut held_out) = split(run, dataset)?;
+    if let Some(path) = test_path {
+        let test = read_test(run, path, &facts, convert)?;
+        let at = |e: DataError| run.error(Key::DataTestPath, format!("data: {}: {e}", path.display()));
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
-    } else if let Some(test) = document.given().and_then(|given| given.test.clone()) {
-        let at = |e: DataError| document.error("data.source", format!("test data: {e}"));
+    } else if let Some(test) = run.given().and_then(|given| given.test.clone()) {
+        let at = |e: DataError| run.error(Key::DataSource, format!("test data: {e}"));
         if test.width() != width {
             let message = format!("the test data has {} features, the data has {width}", test.width());
-            return Err(document.error("data.source", message));
+            return Err(run.error(Key::DataSource, message));
         }
-        let test = convert(test, "the test data").map_err(|e| refused(document, "data.source", e))?.table;
+        let test = convert(test, "the test data").map_err(|e| refused(run, Key::DataSource, e))?.table;
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
-    } else if let Some(path) = brings_test(document).filter(|_| !document.has("data.test")) {
-        let test = read(document, &path, "data.path", Part::Test(None))?;
-        let test = convert(test, &file).map_err(|e| refused(document, "data.path", e))?.table;
+    } else if let Some(path) = brings_test(run).filter(|_| run.data.test.is_none()) {
+        let test = read(run, path, Key::DataPath, Part::Test(None))?;
+        let test = convert(test, &file).map_err(|e| refused(run, Key::DataPath, e))?.table;
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     }
-    warnings.extend(no_test_images(document));
-    let dealt = partition(document, &dataset, nodes, &holders);
+    warnings.extend(no_test_images(run));
+    let dealt = partition(run, &dataset, nodes, &holders);
     let Dealt { partition, how, names: node_names } = match &organisations {
         Some(organisations) => dealt.map_err(|e| organisations.explain(e))?,
         None => dealt?,
     };
-    if dataset.node.is_some() && document.text("partition.kind").is_some_and(|kind| kind != "column") {
+    if dataset.node.is_some() && !run.partition.by_column() {
         warnings.push(
             "the file's node column is not used: partition.kind deals the records out anew (leave it out, or use \
              \"column\", to let the file say who holds what)"
@@ -344,9 +312,9 @@ fn from_loaded<F: Feature>(
 }
 
 /// What to say about a folder of images that lacks those to test with.
-fn no_test_images(document: &Document) -> Option<String> {
-    let path = document.file("data.path").filter(|path| path.is_dir())?;
-    let told = brings_test(document).is_some() || document.has("data.test") || document.has("data.test_path");
+fn no_test_images(run: &RunFile) -> Option<String> {
+    let path = run.data.path().filter(|path| path.is_dir())?;
+    let told = brings_test(run).is_some() || run.data.test.is_some() || run.data.file.test_path.is_some();
     (!told).then(|| {
         format!(
             "{} has no test images: some of the others are held out instead (data.test says how many)",
@@ -355,9 +323,9 @@ fn no_test_images(document: &Document) -> Option<String> {
     })
 }
 
-fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Option<usize>) -> Facts {
+fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Option<usize>) -> RecordFacts {
     let sides = |i: ImageShape| [i.channels as u64, i.height as u64, i.width as u64];
-    Facts {
+    RecordFacts {
         features: features as u64,
         classes: classes.map(|k| k as u64),
         class_names: dataset.class_names.clone(),
@@ -370,20 +338,20 @@ fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Opt
 ///
 /// # Errors
 /// A file that cannot be read, or that holds something else.
-pub fn public_facts(document: &Document, kind: &str) -> Result<(Facts, bool), ConfigError> {
-    Source::read(document)?.facts(document, kind)
+pub fn public_facts(run: &RunFile, kind: ModelKind) -> Result<(RecordFacts, bool), ConfigError> {
+    Source::read(run)?.facts(run, kind)
 }
 
 fn loaded_facts<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     dataset: &Dataset<F>,
     binary: bool,
-) -> Result<Facts, ConfigError> {
-    let at = |e: DataError| data_error(document, &e);
-    let given = given_classes(document, dataset, binary)?;
+) -> Result<RecordFacts, ConfigError> {
+    let at = |e: DataError| data_error(run, &e);
+    let given = given_classes(run, dataset, binary)?;
     // Labels alone: features would be copied for nothing.
     let labels = dataset.table.labels().to_vec();
     let labels = Table::new(1, vec![0.0; labels.len()], labels).map_err(at)?;
-    let (_, classes) = relabel(labels, Labels::of(document, binary), given).map_err(at)?;
+    let (_, classes) = relabel(labels, Labels::of(run, binary), given).map_err(at)?;
     Ok(dataset_facts(dataset, dataset.table.width(), classes))
 }

@@ -1,37 +1,34 @@
-//! Runs in the formats of other tools: models as ONNX, metrics as TensorBoard events and as Parquet.
+//! Runs in the formats of other tools: models as ONNX, metrics as TensorBoard events and as Parquet, figures as
+//! pictures.
 
+#[cfg(feature = "raster")]
+mod figures;
 mod onnx;
 mod protobuf;
 mod tensorboard;
 
+#[cfg(feature = "raster")]
+pub use figures::{FigureError, write_figures};
 pub use onnx::{Linear, OnnxError, linear_to_onnx, network_to_onnx};
-pub use tensorboard::{FILE_NAME as EVENTS_FILE, FOLDER as EVENTS_FOLDER, events, first_event, row_event};
+pub use tensorboard::{events, first_event, now, row_event};
 
-use prdo_problem::data::columnar::{self, Column};
+use prdo_data::columnar::{self, Column};
 use prdo_simulator::Row;
+use prdo_store::{self as metrics, Number};
 
 /// The rows of `metrics.csv` as a Parquet file with the same columns.
 pub fn metrics_to_parquet(rows: &[Row]) -> Vec<u8> {
-    let whole = |name: &'static str, value: &dyn Fn(&Row) -> u64| {
-        let number = |row: &Row| i64::try_from(value(row)).unwrap_or(i64::MAX);
-        (name, Column::Integers(rows.iter().map(number).collect()))
+    let column = |column: &metrics::Column| {
+        let whole = |row: &Row| match column.number(row) {
+            Number::Whole(count) => i64::try_from(count).unwrap_or(i64::MAX),
+            Number::Real(value) => value.unwrap_or_default() as i64,
+        };
+        let values = match column.is_whole() {
+            true => Column::Integers(rows.iter().map(whole).collect()),
+            false => Column::Numbers(rows.iter().map(|row| column.value(row)).collect()),
+        };
+        (column.name, values)
     };
-    let real = |name: &'static str, value: &dyn Fn(&Row) -> Option<f64>| {
-        (name, Column::Numbers(rows.iter().map(value).collect()))
-    };
-    columnar::to_parquet(
-        &[
-            whole("round", &|row| row.round.into()),
-            real("loss", &|row| Some(row.loss)),
-            real("grad_norm", &|row| Some(row.grad_norm)),
-            real("consensus_error", &|row| Some(row.consensus_error)),
-            real("test_accuracy", &|row| row.test_accuracy),
-            real("epsilon_spent", &|row| row.epsilon_spent),
-            whole("bytes_sent", &|row| row.bytes_sent),
-            whole("gradient_evaluations", &|row| row.gradient_evaluations),
-            real("clipped_gradient_fraction", &|row| row.clipped_gradient_fraction),
-            real("clipped_difference_fraction", &|row| row.clipped_difference_fraction),
-        ],
-        &format!("prdo {}", env!("CARGO_PKG_VERSION")),
-    )
+    let columns: Vec<_> = metrics::COLUMNS.iter().map(column).collect();
+    columnar::to_parquet(&columns, &format!("prdo {}", env!("CARGO_PKG_VERSION")))
 }

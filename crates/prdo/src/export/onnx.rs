@@ -1,7 +1,7 @@
 //! Models as ONNX files: from the records' features (of an image: its pixels, 0 to 1) to one score a class.
 
 use super::protobuf::Message;
-use prdo_problem::network::{Layer, Role, Shape, Spec};
+use prdo_models::network::{Layer, Role, Shape, Spec};
 
 /// A model that cannot be written as ONNX.
 #[derive(Debug, thiserror::Error)]

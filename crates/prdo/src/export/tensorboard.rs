@@ -2,12 +2,13 @@
 
 use super::protobuf::Message;
 use prdo_simulator::Row;
+use prdo_store::{COLUMNS, Column, Section};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What the file is called: TensorBoard finds event files by `tfevents` in their names.
-pub const FILE_NAME: &str = "events.out.tfevents.0000000000.prdo";
-
-/// Where a run keeps it.
-pub const FOLDER: &str = "tensorboard";
+/// Seconds since 1970.
+pub fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
 
 /// The first record of every file. `time` is in seconds since 1970.
 pub fn first_event(time: f64) -> Vec<u8> {
@@ -16,7 +17,7 @@ pub fn first_event(time: f64) -> Vec<u8> {
 
 /// The record of a row of metrics, to be appended.
 pub fn row_event(row: &Row, time: f64) -> Vec<u8> {
-    let value = |(tag, value): (&str, f64)| Message::new().text(1, tag).float(2, value as f32);
+    let value = |(tag, value): (String, f64)| Message::new().text(1, &tag).float(2, value as f32);
     let values: Vec<Message> = figures(row).into_iter().map(value).collect();
     let summary = Message::new().messages(1, &values);
     let event = Message::new().double(1, time).integer(2, row.round.into()).message(5, &summary);
@@ -31,19 +32,15 @@ pub fn events(rows: &[Row], time: f64) -> Vec<u8> {
 }
 
 /// The figures that a row has, by the name under which TensorBoard shows them.
-fn figures(row: &Row) -> Vec<(&'static str, f64)> {
-    let always = [
-        ("training/loss", Some(row.loss)),
-        ("training/grad_norm", Some(row.grad_norm)),
-        ("training/consensus_error", Some(row.consensus_error)),
-        ("training/test_accuracy", row.test_accuracy),
-        ("privacy/epsilon_spent", row.epsilon_spent),
-        ("privacy/clipped_gradient_fraction", row.clipped_gradient_fraction),
-        ("privacy/clipped_difference_fraction", row.clipped_difference_fraction),
-        ("cost/bytes_sent", Some(row.bytes_sent as f64)),
-        ("cost/gradient_evaluations", Some(row.gradient_evaluations as f64)),
-    ];
-    always.into_iter().filter_map(|(tag, value)| Some((tag, value?))).collect()
+fn figures(row: &Row) -> Vec<(String, f64)> {
+    let of = |section: Section| COLUMNS.iter().filter(move |column| column.section == Some(section));
+    let figure = |section: Section, column: &Column| {
+        Some((format!("{}/{}", section.name(), column.name), column.value(row)?))
+    };
+    Section::ALL
+        .into_iter()
+        .flat_map(|section| of(section).filter_map(move |column| figure(section, column)))
+        .collect()
 }
 
 /// Length, its checksum, the bytes, their checksum.

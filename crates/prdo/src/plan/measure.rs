@@ -9,8 +9,8 @@
 use super::case::Problem;
 use super::levels::Level;
 use crate::config::Form;
+use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records};
-use prdo_problem::data::{Feature, Table};
 use rayon::prelude::*;
 
 /// The most records of each node that are looked at.

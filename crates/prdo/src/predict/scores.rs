@@ -1,6 +1,6 @@
 //! How good predictions are, where the records have labels.
 
-use prdo_problem::data::{Dataset, Feature};
+use prdo_data::{Dataset, Feature};
 use prdo_simulator::area_under_roc;
 use serde_json::{Value as Json, json};
 

@@ -1,7 +1,7 @@
 //! Whether records are those that a run was trained on: figures about them flatter.
 
-use crate::config::Document;
-use serde_json::Value as Json;
+use prdo_runfile::{DataSource, RunFile};
+use prdo_store::Summary;
 use std::path::{Path, PathBuf};
 
 /// What a run was trained on.
@@ -14,10 +14,10 @@ pub(super) struct Training {
 
 impl Training {
     /// Of a run with these settings and this summary; nothing where its records came from no file.
-    pub(super) fn of(document: &Document, summary: &Json) -> Option<Self> {
-        let from_file = document.text("data.source").as_deref() == Some("file");
-        let held_out = summary["test_accuracy"].as_f64().zip(summary["test_records"].as_u64());
-        document.file("data.path").filter(|_| from_file).map(|path| Self { path, held_out })
+    pub(super) fn of(run: &RunFile, summary: &Summary) -> Option<Self> {
+        let from_file = run.data.source == Some(DataSource::File);
+        let held_out = summary.test_accuracy.zip(summary.test_records);
+        run.data.path().filter(|_| from_file).map(|path| Self { path: path.to_path_buf(), held_out })
     }
 
     /// What to say of figures about this file's records, if it is the one.

@@ -7,12 +7,12 @@ mod search;
 mod space;
 mod trial;
 
-pub use space::{Axis, Edge, Settings};
+pub use space::{Axis, Edge, Settings, numbers};
 pub use trial::{Budget, Ground, TuneError};
 
-use crate::config::Document;
 use prdo_accounting::{Accountant, History, Method as Accounting};
 use prdo_algorithm::Method;
+use prdo_runfile::{Document, Key};
 use rayon::prelude::*;
 use search::Search;
 use space::Space;
@@ -96,7 +96,8 @@ pub fn tune(
             }
         }
         own.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
-        let finalists: Vec<Settings> = own.iter().take(FINALISTS).map(|trial| trial.settings).collect();
+        let finalists: Vec<Settings> =
+            own.iter().take(FINALISTS).map(|trial| trial.settings.clone()).collect();
         // Not the seed that they were chosen with: its luck would count twice.
         let seeds: Vec<u64> = (2..=effort.seeds.max(1) as u64 + 1).collect();
         let mut last = try_all(ground, &finalists, &seeds, true, &mut spent)?;
@@ -140,7 +141,7 @@ fn try_all(
         let scores = seeds.par_iter().map(|seed| ground.score(settings, **noise, *seed));
         let scores = scores.collect::<Result<Vec<f64>, TuneError>>()?;
         let seconds = began.elapsed().as_secs_f64();
-        Ok(Trial { settings: **settings, noise_multiplier: **noise, scores, seconds })
+        Ok(Trial { settings: (*settings).clone(), noise_multiplier: **noise, scores, seconds })
     };
     pairs.par_iter().map(train).collect()
 }
@@ -152,30 +153,24 @@ pub fn number(x: f64) -> String {
 }
 
 /// The run file with these settings, as assignments that `--set` takes: `batch.size` for nodes of so many records.
-pub fn assignments(settings: &Settings, records: usize) -> Vec<(&'static str, String)> {
+pub fn assignments(settings: &Settings, records: usize) -> Vec<(Key, String)> {
     let card = settings.method.card();
-    let reads = |name: &str| card.parameters.iter().any(|p| p.name() == name);
     let mut all = vec![
-        ("method.name", card.name.to_string()),
-        ("method.step_size", number(settings.step_size)),
-        ("rounds", settings.rounds.to_string()),
-        ("batch.size", batch(settings.rate, records).to_string()),
+        (Key::MethodName, card.name.to_string()),
+        (Key::MethodStepSize, number(settings.step_size)),
+        (Key::Rounds, settings.rounds.to_string()),
+        (Key::BatchSize, batch(settings.rate, records).to_string()),
     ];
     if card.first_batch {
-        all.push(("batch.first", batch(settings.rate, records).to_string()));
+        all.push((Key::BatchFirst, batch(settings.rate, records).to_string()));
     }
     if let Some(clip) = settings.clip {
-        all.push(("clip.gradient", number(clip)));
+        all.push((Key::ClipGradient, number(clip)));
         if card.differences {
-            all.push(("clip.difference", number(settings.difference * clip)));
+            all.push((Key::ClipDifference, number(settings.difference * clip)));
         }
     }
-    if reads("gamma") {
-        all.push(("method.gamma", number(settings.gamma)));
-    }
-    if reads("beta") {
-        all.push(("method.beta", number(settings.beta)));
-    }
+    all.extend(settings.parameters.iter().map(|(key, value)| (*key, number(*value))));
     all
 }
 
@@ -185,7 +180,7 @@ fn batch(rate: f64, records: usize) -> usize {
 }
 
 /// A document with these assignments.
-fn assigned(document: &Document, assignments: &[(&'static str, String)]) -> Result<Document, TuneError> {
+fn assigned(document: &Document, assignments: &[(Key, String)]) -> Result<Document, TuneError> {
     let mut document = document.clone();
     for (key, value) in assignments {
         document.set(&format!("{key}={value}"))?;

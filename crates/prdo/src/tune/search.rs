@@ -89,8 +89,8 @@ fn halton(number: usize, dimensions: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Document;
     use prdo_algorithm::Method;
+    use prdo_runfile::Document;
 
     #[test]
     fn a_search_finds_a_hidden_optimum_and_asks_as_often_as_it_may() {

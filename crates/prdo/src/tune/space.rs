@@ -1,32 +1,24 @@
 //! What is varied: keys of the run file, each within a range around what the run file says.
 
-use crate::config::Document;
 use prdo_algorithm::Method;
+use prdo_algorithm::methods::{Number, Parameter, Tuning};
+use prdo_runfile::{Document, Key};
 
-/// A value of a key, chosen by a number from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Law {
-    /// From low to high, by equal factors.
-    Factors(f64, f64),
-    /// The same, whole numbers.
-    Whole(f64, f64),
-    /// 1 − x, x from low to high by equal factors: weights of history.
-    Remainder(f64, f64),
+/// The numbers of the methods that are tuned, each with its key and range, in the order of the methods.
+pub fn numbers() -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
+    Key::parameters().filter_map(|(key, parameter)| match parameter {
+        Parameter::Number(number) => Some((key, number, number.tuning?)),
+        Parameter::Choice { .. } => None,
+    })
 }
 
-impl Law {
-    fn at(self, share: f64) -> f64 {
-        let between = |low: f64, high: f64| low * (high / low).powf(share.clamp(0.0, 1.0));
-        match self {
-            Law::Factors(low, high) => between(low, high),
-            Law::Whole(low, high) => between(low, high).round(),
-            Law::Remainder(low, high) => 1.0 - between(low, high),
-        }
-    }
+/// Those of one method.
+fn numbers_of(method: Method) -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
+    numbers().filter(move |(_, number, _)| method.card().reads(&number.parameter()))
 }
 
 /// The settings of one trial.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The method.
     pub method: Method,
@@ -40,16 +32,14 @@ pub struct Settings {
     pub clip: Option<f64>,
     /// C_Δ over C_g, of a method with differences.
     pub difference: f64,
-    /// γ, of a method with differences.
-    pub gamma: f64,
-    /// β, of a method with momentum.
-    pub beta: f64,
+    /// The method's own numbers, by their keys.
+    pub parameters: Vec<(Key, f64)>,
 }
 
 /// The ranges for one method.
 #[derive(Clone, Debug)]
 pub struct Space {
-    laws: Vec<(Axis, Law)>,
+    laws: Vec<(Axis, Tuning)>,
     fixed: Settings,
 }
 
@@ -57,7 +47,7 @@ pub struct Space {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
     /// The run file's key.
-    pub key: &'static str,
+    pub key: Key,
     /// The end.
     pub end: f64,
     /// Whether that is the largest value tried; else the smallest.
@@ -78,46 +68,46 @@ pub enum Axis {
     Rate,
     /// C_g.
     Clip,
-    /// γ.
-    Gamma,
     /// C_Δ/C_g.
     Difference,
-    /// β.
-    Beta,
+    /// A method's own number, by its key.
+    Parameter(Key),
 }
 
 impl Axis {
     /// All, most telling first.
-    pub const ALL: [Axis; 7] =
-        [Axis::StepSize, Axis::Rounds, Axis::Rate, Axis::Clip, Axis::Gamma, Axis::Difference, Axis::Beta];
+    pub fn all() -> Vec<Axis> {
+        let mut all = vec![Axis::StepSize, Axis::Rounds, Axis::Rate, Axis::Clip];
+        for (axis, _) in Method::ALL.iter().flat_map(|method| Axis::own(*method)) {
+            if !all.contains(&axis) {
+                all.push(axis);
+            }
+        }
+        all
+    }
+
+    /// What only some methods have, of this one.
+    fn own(method: Method) -> Vec<(Axis, Tuning)> {
+        let difference = (Axis::Difference, Tuning::Factors(0.002, 0.5));
+        let numbers = numbers_of(method).map(|(key, _, tuning)| (Axis::Parameter(key), tuning));
+        numbers.chain(method.card().differences.then_some(difference)).collect()
+    }
 
     /// The run file's key.
-    pub fn key(self) -> &'static str {
+    pub fn key(self) -> Key {
         match self {
-            Axis::StepSize => "method.step_size",
-            Axis::Rounds => "rounds",
-            Axis::Rate => "batch.size",
-            Axis::Clip => "clip.gradient",
-            Axis::Gamma => "method.gamma",
-            Axis::Difference => "clip.difference",
-            Axis::Beta => "method.beta",
+            Axis::StepSize => Key::MethodStepSize,
+            Axis::Rounds => Key::Rounds,
+            Axis::Rate => Key::BatchSize,
+            Axis::Clip => Key::ClipGradient,
+            Axis::Difference => Key::ClipDifference,
+            Axis::Parameter(key) => key,
         }
     }
 
     /// The axis of a key.
     pub fn of(key: &str) -> Option<Axis> {
-        Axis::ALL.into_iter().find(|axis| axis.key() == key)
-    }
-
-    fn is_read_by(self, method: Method) -> bool {
-        let card = method.card();
-        let reads = |name: &str| card.parameters.iter().any(|p| p.name() == name);
-        match self {
-            Axis::Gamma => reads("gamma"),
-            Axis::Beta => reads("beta"),
-            Axis::Difference => card.differences,
-            _ => true,
-        }
+        Axis::all().into_iter().find(|axis| axis.key().path() == key)
     }
 }
 
@@ -125,37 +115,35 @@ impl Space {
     /// The ranges for `method` around what the run file says, for nodes with at least `records` records; keys in `keep`
     /// stay as they are.
     pub fn new(document: &Document, method: Method, records: usize, keep: &[Axis]) -> Self {
-        let number = |path, default| document.float(path).unwrap_or(default);
-        let rounds = document.integer("rounds").unwrap_or(100) as f64;
+        let run = document.run_file();
+        let rounds = f64::from(run.rounds.unwrap_or(100));
         let least = 1.0 / records.max(1) as f64;
-        let rate = document.integer("batch.size").map_or(0.05, |b| b as f64 * least).clamp(least, 1.0);
-        let (step, clip) = (number("method.step_size", 0.5), number("clip.gradient", 1.0));
+        let rate = run.batch.size.map_or(0.05, |b| b as f64 * least).clamp(least, 1.0);
+        let (step, clip) = (run.method.step_size.unwrap_or(0.5), run.clip.gradient.unwrap_or(1.0));
         // Without privacy nothing needs to be clipped.
-        let clips = document.has_section("privacy") || document.has("clip.gradient");
+        let clips = run.privacy.is_some() || run.clip.gradient.is_some();
         let fixed = Settings {
             method,
             rounds: rounds as u32,
             rate,
             step_size: step,
             clip: clips.then_some(clip),
-            difference: (number("clip.difference", 0.02 * clip) / clip).min(1.0),
-            gamma: number("method.gamma", 0.1),
-            beta: number("method.beta", 0.9),
+            difference: (run.clip.difference.unwrap_or(0.02 * clip) / clip).min(1.0),
+            parameters: numbers_of(method)
+                .map(|(key, own, _)| (key, document.float(key).unwrap_or(own.default)))
+                .collect(),
         };
         let laws = [
-            (Axis::StepSize, Law::Factors(step / 20.0, step * 20.0)),
-            (Axis::Rounds, Law::Whole((rounds / 8.0).max(5.0), (rounds * 2.0).max(5.0))),
-            (Axis::Rate, Law::Factors((rate / 4.0).max(least), (rate * 8.0).min(1.0).max(least))),
-            (Axis::Clip, Law::Factors(clip / 10.0, clip * 3.0)),
-            (Axis::Gamma, Law::Factors(0.03, 1.0)),
-            (Axis::Difference, Law::Factors(0.002, 0.5)),
-            (Axis::Beta, Law::Remainder(0.02, 1.0)),
+            (Axis::StepSize, Tuning::Factors(step / 20.0, step * 20.0)),
+            (Axis::Rounds, Tuning::Whole((rounds / 8.0).max(5.0), (rounds * 2.0).max(5.0))),
+            (Axis::Rate, Tuning::Factors((rate / 4.0).max(least), (rate * 8.0).min(1.0).max(least))),
+            (Axis::Clip, Tuning::Factors(clip / 10.0, clip * 3.0)),
         ];
-        let varied = |(axis, _): &(Axis, Law)| {
+        let varied = |(axis, _): &(Axis, Tuning)| {
             let clip = matches!(axis, Axis::Clip | Axis::Difference);
-            axis.is_read_by(method) && !keep.contains(axis) && (clips || !clip)
+            !keep.contains(axis) && (clips || !clip)
         };
-        Self { laws: laws.into_iter().filter(varied).collect(), fixed }
+        Self { laws: laws.into_iter().chain(Axis::own(method)).filter(varied).collect(), fixed }
     }
 
     /// How many keys are varied.
@@ -166,12 +154,12 @@ impl Space {
     /// Which of these settings are at an end of a range beyond which the search could have gone on: step, rounds and
     /// C_g. Batches end at all records, and what else is varied has its natural limits.
     pub fn edges(&self, settings: &Settings) -> Vec<Edge> {
-        let edge = |(axis, law): &(Axis, Law)| {
+        let edge = |(axis, law): &(Axis, Tuning)| {
             let value = match axis {
                 Axis::StepSize => settings.step_size,
                 Axis::Rounds => f64::from(settings.rounds),
                 Axis::Clip => settings.clip?,
-                _ => return None,
+                Axis::Rate | Axis::Difference | Axis::Parameter(_) => return None,
             };
             let (low, high) = (law.at(0.0), law.at(1.0));
             let share = (value / low).ln() / (high / low).ln();
@@ -184,7 +172,7 @@ impl Space {
 
     /// The settings of a point of the unit cube.
     pub fn at(&self, point: &[f64]) -> Settings {
-        let mut settings = self.fixed;
+        let mut settings = self.fixed.clone();
         for ((axis, law), share) in self.laws.iter().zip(point) {
             let value = law.at(*share);
             match axis {
@@ -192,9 +180,11 @@ impl Space {
                 Axis::Rounds => settings.rounds = value as u32,
                 Axis::Rate => settings.rate = value,
                 Axis::Clip => settings.clip = Some(value),
-                Axis::Gamma => settings.gamma = value,
                 Axis::Difference => settings.difference = value,
-                Axis::Beta => settings.beta = value,
+                Axis::Parameter(key) => {
+                    let own = settings.parameters.iter_mut().filter(|(own, _)| own == key);
+                    own.for_each(|(_, own)| *own = value);
+                }
             }
         }
         settings
@@ -217,8 +207,16 @@ mod tests {
         assert!((low.rate - 0.0125).abs() < 1e-12 && (high.rate - 0.4).abs() < 1e-12);
         let edm = Space::new(&document, Method::Edm, 1000, &[]);
         assert_eq!(edm.dimensions(), 5);
-        assert!((edm.at(&[0.0; 5]).beta - 0.98).abs() < 1e-12 && edm.at(&[1.0; 5]).beta.abs() < 1e-12);
+        let beta = |share| edm.at(&[share; 5]).parameters[0].1;
+        assert!((beta(0.0) - 0.98).abs() < 1e-12 && beta(1.0).abs() < 1e-12);
         assert_eq!(Space::new(&document, Method::Dsgd, 1000, &[]).dimensions(), 4);
+    }
+
+    #[test]
+    fn what_can_be_kept_is_listed_most_telling_first() {
+        let keys: Vec<&str> = Axis::all().into_iter().map(|axis| axis.key().path()).collect();
+        let common = ["method.step_size", "rounds", "batch.size", "clip.gradient"];
+        assert_eq!(keys, [&common[..], &["method.gamma", "clip.difference", "method.beta"]].concat());
     }
 
     #[test]
@@ -229,7 +227,7 @@ mod tests {
         assert_eq!(space.edges(&space.at(&[0.5, 0.5, 1.0, 0.5])), [], "a batch of all records is no edge");
         let edges = space.edges(&space.at(&[0.97, 0.5, 0.5, 0.02]));
         let found: Vec<_> = edges.iter().map(|edge| (edge.key, edge.largest)).collect();
-        assert_eq!(found, [("method.step_size", true), ("clip.gradient", false)]);
+        assert_eq!(found, [(Key::MethodStepSize, true), (Key::ClipGradient, false)]);
         assert!((edges[0].end - 8.0).abs() < 1e-12 && (edges[1].end - 0.1).abs() < 1e-12);
         let kept = Space::new(&document, Method::Ed, 1000, &[Axis::StepSize]);
         assert!(

@@ -2,11 +2,12 @@
 
 use super::space::Settings;
 use super::{assigned, assignments, batch};
-use crate::config::{ConfigError, Document, build};
+use crate::config::build;
 use crate::error::RunError;
 use crate::run::{Plan, Privacy};
 use prdo_accounting::{Event, History, Method as Accounting};
-use prdo_privacy::{Statement, StatementError};
+use prdo_runfile::{ConfigError, Document, Section};
+use prdo_store::{StatementFileError, load_statement, save_statement};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ pub enum TuneError {
         /// The file.
         path: String,
         /// Why.
-        error: StatementError,
+        error: StatementFileError,
     },
 }
 
@@ -84,7 +85,7 @@ impl Ground {
     /// # Errors
     /// A statement that cannot be read.
     pub fn charged(mut self, path: PathBuf) -> Result<Self, TuneError> {
-        Statement::load(&path).map_err(|error| failed(&path, error))?;
+        load_statement(&path).map_err(|error| failed(&path, error))?;
         self.statement = Some(path);
         Ok(self)
     }
@@ -155,9 +156,9 @@ impl Ground {
             .collect();
         let id: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
         // Other runs may be entered meanwhile.
-        let mut statement = Statement::load(path).map_err(|error| failed(path, error))?;
+        let mut statement = load_statement(path).map_err(|error| failed(path, error))?;
         statement.enter(&id, &format!("tuning, trial {seed}: {}", text.join(" ")), release);
-        statement.save(path).map_err(|error| failed(path, error))
+        save_statement(&statement, path).map_err(|error| failed(path, error))
     }
 
     /// Trains with these settings: accuracy on the records set aside, or minus the late gradient norm.
@@ -172,7 +173,7 @@ impl Ground {
         if let (Some(noise), Some(budget)) = (noise, self.budget) {
             // The noise of the average, relative to the clip, that the meant records would have.
             let ratio = batch(settings.rate, here) as f64 / batch(settings.rate, meant) as f64;
-            document = document.without("privacy");
+            document = document.without(Section::Privacy);
             document.set(&format!("privacy.noise_multiplier={:?}", (noise * ratio).max(0.01)))?;
             document.set(&format!("privacy.delta={:?}", budget.delta))?;
             document.set("privacy.accountant=rdp")?;
@@ -199,6 +200,6 @@ impl Ground {
     }
 }
 
-fn failed(path: &std::path::Path, error: StatementError) -> TuneError {
+fn failed(path: &std::path::Path, error: StatementFileError) -> TuneError {
     TuneError::Statement { path: path.display().to_string(), error }
 }

@@ -11,10 +11,11 @@ mod verdict;
 pub use chance::Gain;
 pub use verdict::Verdict;
 
-use crate::config::{ConfigError, Document, Form, Holdings, Kept, Outline, Recipe, outline, recipe};
+use crate::config::{Form, Holdings, Kept, Outline, Recipe, outline, recipe};
 use crate::error::RunError;
 use crate::run::Guarantee;
-use prdo_problem::data::{Feature, Table};
+use prdo_data::{Feature, Table};
+use prdo_runfile::{ConfigError, Document, Key, Section};
 use train::Trainer;
 
 /// More organisations than this are not trained one by one.
@@ -28,18 +29,20 @@ pub enum WorthError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A run that cannot be prepared, or fails.
-    #[error("{who}: {error}{}", help(who))]
+    #[error("{who}: {error}{}", help(*open))]
     Run {
         /// Who trained.
         who: String,
+        /// Whether it was a run without privacy.
+        open: bool,
         /// Why it failed.
         error: Box<RunError>,
     },
 }
 
 /// What may help a run that failed.
-fn help(who: &str) -> &'static str {
-    match who.ends_with("without privacy") {
+fn help(open: bool) -> &'static str {
+    match open {
         true => {
             "\n  = help: runs without privacy are not clipped: give them a smaller step by --open method.step_size=…"
         }
@@ -48,8 +51,8 @@ fn help(who: &str) -> &'static str {
 }
 
 impl WorthError {
-    fn of(who: &str) -> impl Fn(RunError) -> Self + '_ {
-        move |error| Self::Run { who: who.to_owned(), error: Box::new(error) }
+    fn of(who: &str, open: bool) -> impl Fn(RunError) -> Self + '_ {
+        move |error| Self::Run { who: who.to_owned(), open, error: Box::new(error) }
     }
 }
 
@@ -149,14 +152,14 @@ impl Question {
         if !(2..=MOST_NODES).contains(&nodes) {
             let message =
                 format!("there are {nodes} organisations: joining is worth something to 2 to {MOST_NODES}");
-            return Err(document.error("graph.nodes", message).into());
+            return Err(document.error(Key::GraphNodes, message).into());
         }
         if let Form::Quadratic(_) | Form::LogCosh(_) = outline.model.form {
             let message = format!(
                 "model.kind = {:?} has no accuracy: what joining is worth is measured on classes",
-                outline.model.kind
+                outline.model.kind.name()
             );
-            return Err(document.error("model.kind", message).into());
+            return Err(document.error(Key::ModelKind, message).into());
         }
         let (least, test) = match &outline.records {
             Kept::Numbers(holdings) => counts(holdings),
@@ -165,11 +168,12 @@ impl Question {
         };
         if test == 0 {
             let message = "there are no held-out records (data.test, data.test_path) to measure accuracy on";
-            return Err(document.error("data.test", message).into());
+            return Err(document.error(Key::DataTest, message).into());
         }
-        let open = recipe(&without_privacy(document, open)?, least)?;
-        let joint = outline.recipe.guarantee(document, &outline.spent)?;
-        let allow_indefinite = document.flag("graph.allow_indefinite").unwrap_or(false);
+        let open = recipe(&without_privacy(document, open)?.run_file(), outline.model.kind, least)?;
+        let run = document.run_file();
+        let joint = outline.recipe.guarantee(&run, &outline.spent)?;
+        let allow_indefinite = run.graph.allow_indefinite;
         let mut warnings = outline.recipe.warnings.clone();
         warnings.extend(match &outline.records {
             Kept::Numbers(holdings) => holdings.warnings.clone(),
@@ -230,21 +234,21 @@ impl Question {
 
 /// Refuses what cannot be asked about, before any record is read.
 fn refuse(document: &Document) -> Result<(), ConfigError> {
-    if !document.has_section("privacy") {
+    if !document.has_section(Section::Privacy) {
         let message = "[privacy] is missing: the question is what joining is worth under privacy";
-        return Err(document.error("privacy.epsilon", message).help("give an epsilon and a delta there"));
+        return Err(document.error(Key::PrivacyEpsilon, message).help("give an epsilon and a delta there"));
     }
-    if document.has("privacy.statement") {
+    if document.has(Key::PrivacyStatement) {
         let message =
             "privacy.statement is for single runs: every run that is compared would be another release";
-        return Err(document.error("privacy.statement", message).help("train with `prdo run`"));
+        return Err(document.error(Key::PrivacyStatement, message).help("train with `prdo run`"));
     }
     Ok(())
 }
 
 /// The run file without noise and clipping, and with these assignments.
 fn without_privacy(document: &Document, open: &[String]) -> Result<Document, ConfigError> {
-    let mut other = document.clone().without("privacy").without("clip");
+    let mut other = document.clone().without(Section::Privacy).without(Section::Clip);
     for assignment in open {
         let section = assignment.split(['.', '=']).next().unwrap_or("").trim();
         if !OPEN.contains(&section) {
@@ -271,8 +275,9 @@ mod tests {
 
     #[test]
     fn runs_without_privacy_that_fail_come_with_what_may_help() {
-        let failed = |who: &str| WorthError::of(who)(RunError::missing("seed", "why")).to_string();
-        assert!(failed("north alone, without privacy").contains("--open method.step_size"));
-        assert!(!failed("north alone").contains("--open"));
+        let failed =
+            |open| WorthError::of("north alone", open)(RunError::missing(Key::Seed, "why")).to_string();
+        assert!(failed(true).contains("--open method.step_size"));
+        assert!(!failed(false).contains("--open"));
     }
 }

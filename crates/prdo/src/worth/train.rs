@@ -5,8 +5,9 @@ use crate::config::{BoxedModel, Holdings, Recipe, common_class};
 use crate::error::RunError;
 use crate::run::{Guarantee, Plan, Privacy, Run};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records, Sampling};
-use prdo_problem::data::{Feature, Table};
+use prdo_runfile::Key;
 use prdo_simulator::{Row, auc_values};
 use rayon::prelude::*;
 
@@ -21,6 +22,8 @@ pub(super) struct Trainer<'a, F: Feature> {
 struct Task<'a> {
     /// Who does, in words.
     who: String,
+    /// Whether it is without privacy, for what privacy costs.
+    open: bool,
     /// Everyone, or one organisation.
     nodes: Vec<usize>,
     mixing: &'a Mixing,
@@ -41,12 +44,12 @@ struct Score {
 
 impl<F: Feature> Trainer<'_, F> {
     pub(super) fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
-        let alone = single().map_err(WorthError::of("an organisation alone"))?;
+        let alone = single().map_err(WorthError::of("an organisation alone", false))?;
         let tasks = self.tasks(&alone)?;
         let jobs: Vec<(&Task<'_>, u64)> =
             tasks.iter().flat_map(|task| seeds.iter().map(move |seed| (task, *seed))).collect();
         let train = |(task, seed): &(&Task<'_>, u64)| {
-            let score = self.once(task, *seed).map_err(WorthError::of(&task.who));
+            let score = self.once(task, *seed).map_err(WorthError::of(&task.who, task.open));
             told(&task.who);
             score
         };
@@ -66,8 +69,8 @@ impl<F: Feature> Trainer<'_, F> {
         });
         // Tasks come in pairs, with privacy and without: first everyone's, then each organisation's.
         let mut pair = || trained.next().zip(trained.next());
-        let missing = || RunError::missing("seed", "at least one run is needed");
-        let nothing = || WorthError::of("everyone together")(missing());
+        let missing = || RunError::missing(Key::Seed, "at least one run is needed");
+        let nothing = || WorthError::of("everyone together", false)(missing());
         let (together, open) = pair().ok_or_else(nothing)?;
         let mut organisations = Vec::with_capacity(self.holdings.nodes.len());
         for (node, table) in self.holdings.nodes.iter().enumerate() {
@@ -104,11 +107,27 @@ impl<F: Feature> Trainer<'_, F> {
             let least = records.min().unwrap_or(0);
             let batch = batch(&outline.recipe, least);
             let guarantee = self.guarantee(batch, least, &tasks);
-            let guarantee = guarantee.map_err(WorthError::of(&who))?;
+            let guarantee = guarantee.map_err(WorthError::of(&who, false))?;
             let (private, nodes_too) = (&outline.recipe, nodes.clone());
-            tasks.push(Task { who: who.clone(), nodes, mixing, recipe: private, batch, guarantee });
+            tasks.push(Task {
+                who: who.clone(),
+                open: false,
+                nodes,
+                mixing,
+                recipe: private,
+                batch,
+                guarantee,
+            });
             let (who, batch) = (format!("{who}, without privacy"), self::batch(open, least));
-            tasks.push(Task { who, nodes: nodes_too, mixing, recipe: open, batch, guarantee: None });
+            tasks.push(Task {
+                who,
+                open: true,
+                nodes: nodes_too,
+                mixing,
+                recipe: open,
+                batch,
+                guarantee: None,
+            });
         }
         Ok(tasks)
     }
@@ -136,9 +155,9 @@ impl<F: Feature> Trainer<'_, F> {
     }
 
     fn once(&self, task: &Task<'_>, seed: u64) -> Result<Score, RunError> {
-        let needed = |what: &'static str| RunError::missing(what, "accuracy is measured");
-        let model = (self.model)().ok_or_else(|| needed("model.kind"))?;
-        let held_out = self.holdings.held_out.clone().ok_or_else(|| needed("data.test"))?;
+        let needed = |what: Key| RunError::missing(what, "accuracy is measured");
+        let model = (self.model)().ok_or_else(|| needed(Key::ModelKind))?;
+        let held_out = self.holdings.held_out.clone().ok_or_else(|| needed(Key::DataTest))?;
         let tables = task.nodes.iter().filter_map(|n| self.holdings.nodes.get(*n).cloned()).collect();
         let (recipe, outline) = (task.recipe, &self.question.outline);
         // Organisations that train alone must not have the same noise, only because each is the first of one.
@@ -149,7 +168,7 @@ impl<F: Feature> Trainer<'_, F> {
         // Whether the model of all had learned what there is to learn without noise, its loss tells.
         let watched = task.guarantee.is_none() && task.nodes.len() > 1 && recipe.rounds >= PARTS;
         let (every, measured) = if watched { (recipe.rounds / PARTS, MEASURED) } else { (recipe.rounds, 1) };
-        let mut run = Run::new(model, tables, task.mixing.clone(), recipe.method, recipe.settings)
+        let mut run = Run::new(model, tables, task.mixing.clone(), recipe.method, recipe.settings.clone())
             .rounds(recipe.rounds)
             .record_every(every)
             .measure_on(measured)
@@ -168,7 +187,7 @@ impl<F: Feature> Trainer<'_, F> {
         }
         let outcome = run.train()?;
         let accuracy = outcome.last().and_then(|row| row.test_accuracy);
-        let accuracy = accuracy.ok_or_else(|| needed("model.kind"))?;
+        let accuracy = accuracy.ok_or_else(|| needed(Key::ModelKind))?;
         let (right, ranks) = self.by_record(&outcome.average);
         let falling = if watched { falling(&outcome.rows) } else { None };
         Ok(Score { accuracy, auc: outcome.test_auc, falling, right, ranks })

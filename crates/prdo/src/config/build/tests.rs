@@ -1,10 +1,10 @@
 //! Images go through as bytes, dealt out as their numbers would be.
 
 use super::*;
-use crate::config::records::Given;
 use crate::config::wiring;
+use prdo_data::{Dataset, ImageShape, Loaded, npz};
 use prdo_privacy::Model;
-use prdo_problem::data::{Dataset, ImageShape, Loaded, npz};
+use prdo_runfile::{Given, NetworkKind};
 
 /// Estimates the mean brightness: one parameter, read from bytes.
 struct Brightness;
@@ -46,7 +46,8 @@ fn document() -> (tempfile::TempDir, Document) {
 }
 
 fn images(document: &Document) -> Holdings<u8> {
-    match kept_holdings(document, Source::read(document).unwrap(), 4).unwrap() {
+    let run = document.run_file();
+    match kept_holdings(&run, Source::read(&run).unwrap(), 4).unwrap() {
         Kept::Images(holdings) => holdings,
         Kept::Numbers(_) | Kept::Features(_) => panic!("images became numbers"),
     }
@@ -55,8 +56,8 @@ fn images(document: &Document) -> Holdings<u8> {
 #[test]
 fn bytes_are_dealt_out_as_numbers_are() {
     let (_folder, document) = document();
-    let (kept, numbers) =
-        (images(&document), holdings(&document, Source::read(&document).unwrap(), 4, false).unwrap());
+    let run = document.run_file();
+    let (kept, numbers) = (images(&document), holdings(&run, Source::read(&run).unwrap(), 4, false).unwrap());
     assert_eq!(kept.nodes.iter().map(Table::to_numbers).collect::<Vec<_>>(), numbers.nodes);
     assert_eq!(kept.held_out.unwrap().to_numbers(), numbers.held_out.unwrap());
     assert_eq!(kept.validation.unwrap().to_numbers(), numbers.validation.unwrap());
@@ -68,9 +69,11 @@ fn bytes_are_dealt_out_as_numbers_are() {
 fn a_model_of_bytes_trains() {
     let (_folder, document) = document();
     let built = |document: &Document| {
-        let wiring = wiring(document, None).unwrap();
+        let run = document.run_file();
+        let wiring = wiring(&run, None).unwrap();
         let models: [BoxedModel<u8>; 2] = [Box::new(Brightness), Box::new(Brightness)];
-        finish(document, "brightness", wiring, images(document), models, (Start::zeros(1), None)).unwrap()
+        let kind = ModelKind::Network(NetworkKind::Named("brightness"));
+        finish(&run, kind, wiring, images(document), models, (Start::zeros(1), None)).unwrap()
     };
     let (one, two) = (built(&document), built(&document));
     assert_eq!((one.fingerprint, one.test_records), (two.fingerprint, 12));
@@ -82,7 +85,7 @@ fn a_model_of_bytes_trains() {
     assert!((outcome.average[0] - 0.5).abs() < 0.1);
 
     // The fingerprint sees every byte.
-    let path = document.file("data.path").unwrap();
+    let path = document.file(Key::DataPath).unwrap();
     let table = Table::new(4, vec![9u8; 240], (0..60).map(|r| f64::from(r % 2)).collect()).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
     npz::write(&mut file, &Dataset { image: Some(SHAPE), ..Dataset::from(table) }).unwrap();
@@ -96,10 +99,10 @@ impl OwnModel for OwnBrightness {
     fn start(&self) -> Start {
         Start::zeros(1)
     }
-    fn numbers(&self, _: &prdo_peer::agreement::Facts) -> Result<BoxedModel, String> {
+    fn numbers(&self, _: &prdo_store::RecordFacts) -> Result<BoxedModel, String> {
         Err("it reads bytes".into())
     }
-    fn images(&self, facts: &prdo_peer::agreement::Facts) -> Result<BoxedModel<u8>, String> {
+    fn images(&self, facts: &prdo_store::RecordFacts) -> Result<BoxedModel<u8>, String> {
         assert_eq!(facts.image, Some([1, 2, 2]));
         Ok(Box::new(Brightness))
     }
@@ -109,7 +112,7 @@ impl OwnModel for OwnBrightness {
 fn a_programs_records_and_model_are_a_files_and_a_built_in_ones() {
     let (_folder, mut document) = document();
     let Ok(Loaded::Images(data)) =
-        prdo_problem::data::load(&document.file("data.path").unwrap(), &Default::default())
+        prdo_data::load(&document.file(Key::DataPath).unwrap(), &Default::default())
     else {
         panic!("no images")
     };
@@ -129,7 +132,7 @@ fn a_programs_records_and_model_are_a_files_and_a_built_in_ones() {
     let error = build(&document).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("the model of a program"), "{error}");
     let own = build_own(&document, &OwnBrightness).unwrap();
-    assert_eq!((own.model.as_str(), own.test_records), ("own", 12));
+    assert_eq!((own.model, own.test_records), (ModelKind::Own, 12));
     assert!((own.prepared.train().unwrap().average[0] - 0.5).abs() < 0.1);
 
     // A run file with these words alone has neither.
@@ -151,5 +154,5 @@ fn errors_say_what_they_are_about() {
     {
         assert!(document.give("the arguments", key, value).is_err(), "{key} = {value}");
     }
-    assert!(!document.has("seed") && !document.has("name"));
+    assert!(!document.has(Key::Seed) && !document.has(Key::Name));
 }

@@ -2,14 +2,13 @@
 
 use super::errors::data_error;
 use super::files::brings_test;
-use crate::config::document::Document;
-use crate::config::place::ConfigError;
-use prdo_problem::data::{self, DataError, Dataset, Feature, Partition, Table};
+use prdo_data::{self as data, DataError, Dataset, Feature, Partition, Table};
+use prdo_runfile::{ConfigError, Key, PartitionKind, RunFile};
 use std::collections::BTreeSet;
 
-pub(super) fn nobody_takes_part(document: &Document, least: usize) -> ConfigError {
+pub(super) fn nobody_takes_part(run: &RunFile, least: usize) -> ConfigError {
     let message = format!("partition.least = {least} is not allowed: no node has so many records");
-    document.error("partition.least", message)
+    run.error(Key::PartitionLeast, message)
 }
 
 /// How many nodes a column speaks of; with `least`, how many of them hold so many records.
@@ -24,20 +23,20 @@ pub(super) fn taking_part(node: &[u32], least: usize) -> Option<usize> {
 
 /// The records of nodes that hold as many as `partition.least` says; of others it is said that they are left out.
 pub(super) fn large_nodes<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     dataset: Dataset<F>,
     warnings: &mut Vec<String>,
 ) -> Result<Dataset<F>, ConfigError> {
-    let Some(least) = least_records(document)? else { return Ok(dataset) };
+    let Some(least) = least_records(run)? else { return Ok(dataset) };
     if dataset.node.is_none() {
         let message = "partition.least is given but no column says who holds a record";
-        return Err(document
-            .error("partition.least", message)
+        return Err(run
+            .error(Key::PartitionLeast, message)
             .help("name it under [data]: node = \"its name\""));
     }
     let (dataset, nodes, records) = dataset.without_small_nodes(least);
     if dataset.table.is_empty() {
-        return Err(nobody_takes_part(document, least));
+        return Err(nobody_takes_part(run, least));
     }
     if nodes > 0 {
         let (who, take) = if nodes == 1 { ("organisation", "does") } else { ("organisations", "do") };
@@ -50,14 +49,16 @@ pub(super) fn large_nodes<F: Feature>(
 }
 
 /// How many records a node of a file must have to take part, if that is said.
-pub(super) fn least_records(document: &Document) -> Result<Option<usize>, ConfigError> {
-    let Some(least) = document.integer("partition.least") else { return Ok(None) };
-    match document.text("partition.kind").as_deref() {
-        None | Some("column") => Ok(Some(least as usize)),
+pub(super) fn least_records(run: &RunFile) -> Result<Option<usize>, ConfigError> {
+    let Some(least) = run.partition.least else { return Ok(None) };
+    match run.partition.kind {
+        None | Some(PartitionKind::Column) => Ok(Some(least)),
         Some(kind) => {
-            let message =
-                format!("partition.least is given but partition.kind is {kind:?}: it must be \"column\"");
-            Err(document.error("partition.least", message))
+            let message = format!(
+                "partition.least is given but partition.kind is {:?}: it must be \"column\"",
+                kind.name()
+            );
+            Err(run.error(Key::PartitionLeast, message))
         }
     }
 }
@@ -66,37 +67,35 @@ pub(super) fn least_records(document: &Document) -> Result<Option<usize>, Config
 pub(super) type Parts<F> = (Dataset<F>, Option<Table<F>>, Option<Table<F>>);
 
 /// Sets the held-out and the validation records aside.
-pub(super) fn split<F: Feature>(document: &Document, dataset: Dataset<F>) -> Result<Parts<F>, ConfigError> {
-    let given = document.given().is_some_and(|given| given.test.is_some());
-    let given_apart = given || document.has("data.test_path") || brings_test(document).is_some();
-    let default_test = if given_apart { 0.0 } else { 0.2 };
+pub(super) fn split<F: Feature>(run: &RunFile, dataset: Dataset<F>) -> Result<Parts<F>, ConfigError> {
+    let given = run.given().is_some_and(|given| given.test.is_some());
+    let given_apart = given || run.data.file.test_path.is_some() || brings_test(run).is_some();
     let count = |share: f64| match share {
         s if s < 1.0 => (s * dataset.table.len() as f64).round() as usize,
         s => s as usize,
     };
-    for path in ["data.test", "data.validation"] {
-        if let Some(value) = document.float(path).filter(|value| *value > 1.0 && value.fract() != 0.0) {
+    for (key, value) in [(Key::DataTest, run.data.test), (Key::DataValidation, Some(run.data.validation))] {
+        if let Some(value) = value.filter(|value| *value > 1.0 && value.fract() != 0.0) {
             let message = format!(
-                "{path} = {value} is not allowed: it must be a share below 1 or a whole number of records"
+                "{key} = {value} is not allowed: it must be a share below 1 or a whole number of records"
             );
-            return Err(document.error(path, message));
+            return Err(run.error(key, message));
         }
     }
-    let test = count(document.float("data.test").unwrap_or(default_test));
-    let validation = count(document.float("data.validation").unwrap_or(0.0));
+    let test = count(run.data.test_of_file(given_apart));
+    let validation = count(run.data.validation);
     if test + validation >= dataset.table.len() {
         let message = format!(
             "data.test and data.validation set {} records aside, but there are only {}",
             test + validation,
             dataset.table.len()
         );
-        return Err(
-            document.error(if document.has("data.test") { "data.test" } else { "data.validation" }, message)
-        );
+        let key = if run.data.test.is_some() { Key::DataTest } else { Key::DataValidation };
+        return Err(run.error(key, message));
     }
-    let seed = document.integer("partition.seed").unwrap_or(1);
-    let [train, validation, test] = data::split_records(dataset.table.len(), validation, test, seed)
-        .map_err(|e| data_error(document, &e))?;
+    let [train, validation, test] =
+        data::split_records(dataset.table.len(), validation, test, run.partition.seed)
+            .map_err(|e| data_error(run, &e))?;
     let part = |records: &[u32]| (!records.is_empty()).then(|| dataset.table.select(records));
     let (validation, test) = (part(&validation), part(&test));
     let dataset =
@@ -109,26 +108,25 @@ pub(super) const LAST_ONES: &str =
 
 /// The error for a node without records: the data names it nowhere, or all its records were set aside.
 pub(super) fn empty_node<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     dataset: &Dataset<F>,
     node: usize,
     holders: &BTreeSet<u32>,
 ) -> ConfigError {
     let name = dataset.node_names.as_ref().and_then(|names| names.get(node));
     let name = name.map_or(node.to_string(), |name| format!("{name:?}"));
-    let first =
-        |keys: [&'static str; 2]| keys.into_iter().find(|key| document.has(key)).unwrap_or("data.path");
+    let first = |keys: [Key; 2]| keys.into_iter().find(|key| run.has(*key)).unwrap_or(Key::DataPath);
     if !holders.iter().any(|holder| *holder as usize == node) {
         let message =
             format!("partition: no record is of node {node}, but there are nodes with larger numbers");
-        return document
-            .error(first(["data.node", "partition.kind"]), message)
+        return run
+            .error(first([Key::DataNode, Key::PartitionKind]), message)
             .help("number the nodes from 0 without gaps, or give them names");
     }
     let message = format!(
         "partition: every record of node {name} was set aside for testing or validation: none is left to train on"
     );
-    document.error(first(["data.test", "data.validation"]), message).help(
+    run.error(first([Key::DataTest, Key::DataValidation]), message).help(
         "a file sets a fifth aside unless it says otherwise: choose fewer with test = 0.1 under [data], leave out \
          organisations with very few records, or name a file with held-out records (test_path)",
     )
@@ -144,45 +142,44 @@ pub(super) struct Dealt {
 }
 
 pub(super) fn partition<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     dataset: &Dataset<F>,
     nodes: usize,
     holders: &BTreeSet<u32>,
 ) -> Result<Dealt, ConfigError> {
-    let seed = document.integer("partition.seed").unwrap_or(1);
-    let default = if dataset.node.is_some() { "column" } else { "iid" };
-    let kind = document.text("partition.kind").unwrap_or_else(|| default.into());
+    let seed = run.partition.seed;
+    let default = if dataset.node.is_some() { PartitionKind::Column } else { PartitionKind::Iid };
+    let kind = run.partition.kind.unwrap_or(default);
     let table = &dataset.table;
-    let (partition, how) = match kind.as_str() {
-        "column" => {
+    let (partition, how) = match kind {
+        PartitionKind::Column => {
             let named = holders.last().map_or(0, |last| *last as usize + 1);
             if named > 0 && named != nodes {
                 let message = format!("graph.nodes = {nodes} but the node column speaks of {named} nodes");
-                return Err(document
-                    .error("graph.nodes", message)
+                return Err(run
+                    .error(Key::GraphNodes, message)
                     .help("leave graph.nodes out: the file says it"));
             }
             (Partition::by_node(dataset, Some(nodes)), "held by".to_string())
         }
-        "dirichlet" => {
-            let c = document.float("partition.concentration").unwrap_or(0.5);
+        PartitionKind::Dirichlet { concentration: c } => {
             (Partition::dirichlet(table, nodes, c, seed), format!("Dirichlet({c}) over"))
         }
-        "shards" => {
-            let k = document.integer("partition.shards").unwrap_or(2) as usize;
+        PartitionKind::Shards { per_node: k } => {
             (Partition::shards(table, nodes, k, seed), format!("{k} label shards a node, over"))
         }
-        _ => (Partition::iid(table, nodes, seed), "iid over".to_string()),
+        PartitionKind::Iid => (Partition::iid(table, nodes, seed), "iid over".to_string()),
     };
-    let field = if document.has("partition.kind") { "partition.kind" } else { "data.source" };
+    let field = if run.partition.kind.is_some() { Key::PartitionKind } else { Key::DataSource };
     let partition = partition.map_err(|e| match &e {
-        DataError::Argument { .. } => data_error(document, &e),
-        DataError::EmptyNode { node, .. } => empty_node(document, dataset, *node, holders),
-        DataError::TooFewRecords { .. } if document.has("graph.nodes") => {
-            document.error("graph.nodes", format!("partition: {e}")).help(LAST_ONES)
+        DataError::Argument { .. } => data_error(run, &e),
+        DataError::EmptyNode { node, .. } => empty_node(run, dataset, *node, holders),
+        DataError::TooFewRecords { .. } if run.graph.nodes.is_some() => {
+            run.error(Key::GraphNodes, format!("partition: {e}")).help(LAST_ONES)
         }
-        _ => document.error(field, format!("partition: {e}")).help(LAST_ONES),
+        _ => run.error(field, format!("partition: {e}")).help(LAST_ONES),
     })?;
-    let names = dataset.node_names.clone().filter(|names| kind == "column" && names.len() == nodes);
+    let names =
+        dataset.node_names.clone().filter(|names| kind == PartitionKind::Column && names.len() == nodes);
     Ok(Dealt { partition, how, names })
 }

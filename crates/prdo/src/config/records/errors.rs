@@ -1,49 +1,46 @@
 //! Errors of records, at the key of the run file that they are about.
 
-use crate::config::document::Document;
-use crate::config::place::ConfigError;
-use prdo_problem::data::DataError;
+use prdo_data::{BadCell, DataError};
+use prdo_runfile::{ConfigError, Key, RunFile};
 use std::path::Path;
 
 /// A data error at the key it is about.
-pub(super) fn data_error(document: &Document, error: &DataError) -> ConfigError {
-    data_error_of(document, error, "data.path")
+pub(super) fn data_error(run: &RunFile, error: &DataError) -> ConfigError {
+    data_error_of(run, error, Key::DataPath)
 }
 
 /// The same for the file that `file_key` names.
-pub(super) fn data_error_of(document: &Document, error: &DataError, file_key: &'static str) -> ConfigError {
+pub(super) fn data_error_of(run: &RunFile, error: &DataError, file_key: Key) -> ConfigError {
     let field = match error {
-        _ if file_key != "data.path" => file_key,
+        _ if file_key != Key::DataPath => file_key,
         DataError::Argument { name, .. } => match *name {
-            "nodes" => "graph.nodes",
-            "concentration" => "partition.concentration",
-            "test" => "data.test",
-            "validation" => "data.validation",
-            "dimension" => "data.dimension",
-            "classes" => "data.classes",
-            "width" => "data.width",
-            "label" => "data.label",
-            "node" => "data.node",
-            "features" => "data.features",
-            "columns" => "data.columns",
-            _ => "data.source",
+            "nodes" => Key::GraphNodes,
+            "concentration" => Key::PartitionConcentration,
+            "test" => Key::DataTest,
+            "validation" => Key::DataValidation,
+            "dimension" => Key::DataDimension,
+            "classes" => Key::DataClasses,
+            "width" => Key::DataWidth,
+            "label" => Key::DataLabel,
+            "node" => Key::DataNode,
+            "features" => Key::DataFeatures,
+            "columns" => Key::DataColumns,
+            _ => Key::DataSource,
         },
         DataError::MissingColumn { wanted, .. } => {
             let is = |name: &str| *wanted == format!("{name:?}");
-            let named = |path| document.text(path).is_some_and(|name| is(&name));
-            let listed = |name: &String| is(name);
+            let named = |column: &Option<String>| column.as_ref().is_some_and(|name| is(name));
+            let file = &run.data.file;
             match () {
-                () if named("data.label") => "data.label",
-                () if named("data.node") => "data.node",
-                () if document.texts("data.features").is_some_and(|list| list.iter().any(listed)) => {
-                    "data.features"
-                }
-                () => "data.path",
+                () if named(&file.label) => Key::DataLabel,
+                () if named(&file.node) => Key::DataNode,
+                () if file.features.iter().flatten().any(|name| is(name)) => Key::DataFeatures,
+                () => Key::DataPath,
             }
         }
-        DataError::DoubtfulLabel { .. } if document.has("data.label") => "data.label",
-        _ if document.has("data.path") => "data.path",
-        _ => "data.source",
+        DataError::DoubtfulLabel { .. } if run.data.file.label.is_some() => Key::DataLabel,
+        _ if run.data.file.path.is_some() => Key::DataPath,
+        _ => Key::DataSource,
     };
     if let DataError::DoubtfulLabel { doubt, .. } = error {
         let help = format!(
@@ -51,24 +48,28 @@ pub(super) fn data_error_of(document: &Document, error: &DataError, file_key: &'
              classes, write classes = {} under [data]",
             doubt.count
         );
-        return document.error(field, format!("data: {error}")).help(help);
+        return run.error(field, format!("data: {error}")).help(help);
     }
     let message = format!("data: {error}");
     match error {
-        DataError::Cell { column, .. } if is_label(document, column) => document.error(field, message),
-        DataError::Cell { column, allowed, .. } if allowed.starts_with("finite numbers") => {
-            document.error(field, message).help(instead_of_numbers(document, column, allowed))
+        DataError::Cell { column, .. } if is_label(run, column) => run.error(field, message),
+        DataError::Cell { column, bad, .. } => {
+            let error = run.error(field, message);
+            match instead_of_numbers(run, column, *bad) {
+                Some(help) => error.help(help),
+                None => error,
+            }
         }
         DataError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            let path = document.file(field).unwrap_or_default();
-            document.error(field, message).help(where_it_may_be(&path))
+            let path = run.document.file(field).unwrap_or_default();
+            run.error(field, message).help(where_it_may_be(&path))
         }
-        DataError::MissingColumn { wanted, .. } if field == "data.features" => {
-            let names = document.texts(field).unwrap_or_default();
-            let item = names.iter().position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
-            document.item_error(field, item, message)
+        DataError::MissingColumn { wanted, .. } if field == Key::DataFeatures => {
+            let mut names = run.data.file.features.iter().flatten();
+            let item = names.position(|name| *wanted == format!("{name:?}")).unwrap_or(0);
+            run.item_error(field, item, message)
         }
-        _ => document.error(field, message),
+        _ => run.error(field, message),
     }
 }
 
@@ -91,34 +92,37 @@ fn where_it_may_be(path: &Path) -> String {
 }
 
 /// What to do about a cell of this column that is no number.
-fn instead_of_numbers(document: &Document, column: &str, allowed: &str) -> String {
-    let ranges = document.texts("features.ranges").unwrap_or_default();
-    let ranged = |text: &String| text.rsplit_once(':').is_some_and(|(name, _)| name.trim() == column);
-    match () {
-        () if allowed.contains("missing") && ranges.iter().any(ranged) => {
+fn instead_of_numbers(run: &RunFile, column: &str, bad: BadCell) -> Option<String> {
+    Some(match (bad, run.features.has_range(column)) {
+        (BadCell::Rule(_), _) => return None,
+        (BadCell::MissingNumber, true) => {
             "or write missing = \"middle\" under [features]: each missing number then counts as the middle of its column's \
              range"
                 .into()
         }
-        () if allowed.contains("missing") => format!(
+        (BadCell::MissingNumber, false) => format!(
             "or, if {column:?} holds words, list it under [features]: categories = [{column:?}], where a missing value is \
              a value like any other"
         ),
-        () if allowed.contains("comma") => "`prdo data info FILE` shows what every column holds".into(),
-        () if ranges.iter().any(ranged) => format!(
+        (BadCell::DecimalComma | BadCell::Thousands, _) => {
+            "`prdo data info FILE` shows what every column holds".into()
+        }
+        (BadCell::NotNumber, true) => format!(
             "{column:?} has a range under [features]: write a number there, leave out the record, or list the column under \
              categories instead"
         ),
-        () => "if the column is what is to be told, write label = \"its name\" under [data], and if it says who holds a \
-               record, node = \"its name\"; if it is text to learn from, `prdo data info FILE` prints the [features] \
-               section for it; to leave it out, list the columns to learn from: features = [\"a\", \"b\"]"
-            .into(),
-    }
+        (BadCell::NotNumber, false) => {
+            "if the column is what is to be told, write label = \"its name\" under [data], and if it says who holds a \
+             record, node = \"its name\"; if it is text to learn from, `prdo data info FILE` prints the [features] \
+             section for it; to leave it out, list the columns to learn from: features = [\"a\", \"b\"]"
+                .into()
+        }
+    })
 }
 
 /// Whether a column of a file has the labels.
-pub(super) fn is_label(document: &Document, column: &str) -> bool {
-    match document.text("data.label") {
+pub(super) fn is_label(run: &RunFile, column: &str) -> bool {
+    match &run.data.file.label {
         Some(label) => label == column,
         None => ["label", "y"].contains(&column),
     }

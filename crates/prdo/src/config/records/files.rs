@@ -3,12 +3,11 @@
 use super::Convert;
 use super::errors::{data_error, data_error_of};
 use super::labels::refuse_numbers;
-use crate::config::document::Document;
-use crate::config::features::{Refused, located as feature_error, missing_numbers};
-use crate::config::place::ConfigError;
-use prdo_peer::agreement::Facts;
-use prdo_problem::data::{self, ClassNames, Dataset, Feature, Format, Loaded, Options, Table};
-use std::path::{Path, PathBuf};
+use crate::config::features::{Refused, located as feature_error};
+use prdo_data::{self as data, ClassNames, Dataset, Feature, Format, Loaded, Options, Table};
+use prdo_runfile::{ConfigError, Key, RunFile};
+use prdo_store::RecordFacts;
+use std::path::Path;
 
 /// Which part of data that comes in a training and a test part.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,31 +17,18 @@ pub(super) enum Part<'a> {
     Test(Option<&'a [String]>),
 }
 
-pub(super) fn read_file(document: &Document) -> Result<Loaded, ConfigError> {
-    let path = document.file("data.path").ok_or_else(|| document.missing("data.path"))?;
-    read(document, &path, "data.path", Part::Training)
+pub(super) fn read_file(run: &RunFile) -> Result<Loaded, ConfigError> {
+    let path = run.data.path().ok_or_else(|| run.missing(Key::DataPath))?;
+    read(run, path, Key::DataPath, Part::Training)
 }
 
-/// The format that the run file names, or the one that the file's name says.
-pub(super) fn format(document: &Document, path: &Path, field: &'static str) -> Result<Format, ConfigError> {
-    Ok(match document.text("data.format").as_deref() {
-        Some("csv") => Format::Csv,
-        Some("npz") => Format::Npz,
-        Some("libsvm") => Format::LibSvm,
-        Some("idx") => Format::Idx,
-        Some("cifar10") => Format::Cifar10,
-        Some("parquet") => Format::Parquet,
-        _ => Format::of(path).map_err(|e| document.error(field, format!("data: {e}")))?,
-    })
-}
-
-pub(super) fn read(
-    document: &Document,
-    path: &Path,
-    field: &'static str,
-    part: Part<'_>,
-) -> Result<Loaded, ConfigError> {
-    let kind = format(document, path, field)?;
+pub(super) fn read(run: &RunFile, path: &Path, field: Key, part: Part<'_>) -> Result<Loaded, ConfigError> {
+    let file = &run.data.file;
+    // The format that the run file names, or the one that the file's name says.
+    let kind = match file.format {
+        Some(format) => format,
+        None => Format::of(path).map_err(|e| run.error(field, format!("data: {e}")))?,
+    };
     let prefix = match (part, kind) {
         (Part::Training, Format::Idx | Format::Cifar10) => Some("train"),
         (Part::Test(_), Format::Idx) => Some("t10k"),
@@ -56,34 +42,33 @@ pub(super) fn read(
     };
     let options = Options {
         format: Some(kind),
-        label: document.text("data.label"),
-        node: document.text("data.node").filter(|_| named.is_none()),
-        features: named.or_else(|| document.texts("data.features")),
-        columns: document.texts("data.columns"),
-        categories: document.texts("features.categories").unwrap_or_default(),
-        missing: missing_numbers(document),
-        width: document.integer("data.width").map(|w| w as usize),
+        label: file.label.clone(),
+        node: file.node.clone().filter(|_| named.is_none()),
+        features: named.or_else(|| file.features.clone()),
+        columns: file.columns.clone(),
+        categories: run.features.categories.clone(),
+        missing: run.features.missing_numbers(),
+        width: file.width,
         prefix: prefix.filter(|_| path.is_dir()).map(str::to_string),
         unlabelled: false,
         // Held-out records need not be of every class; theirs are held against those of the others.
-        class_names: match (part, document.integer("data.classes")) {
+        class_names: match (part, run.data.classes) {
             (Part::Test(_), _) => ClassNames::Any,
-            (Part::Training, Some(classes)) => ClassNames::Number(classes as usize),
+            (Part::Training, Some(classes)) => ClassNames::Number(classes),
             (Part::Training, None) => ClassNames::Plausible,
         },
     };
-    let loaded =
-        data::load(path, &options).map_err(|e| data_error_of(document, &e, field)).map_err(|mut e| {
-            e.place = e.place.or_else(|| document.place(field).cloned());
-            e
-        })?;
+    let loaded = data::load(path, &options).map_err(|e| data_error_of(run, &e, field)).map_err(|mut e| {
+        e.place = e.place.or_else(|| run.place(field).cloned());
+        e
+    })?;
     if part != Part::Training {
         return Ok(loaded);
     }
-    refuse_numbers(document, &loaded)?;
+    refuse_numbers(run, &loaded)?;
     Ok(match loaded {
         Loaded::Numbers(data)
-            if matches!(kind, Format::Csv | Format::Parquet) && !are_numbers(document, &data) =>
+            if matches!(kind, Format::Csv | Format::Parquet) && !are_numbers(run, &data) =>
         {
             Loaded::Numbers(data.with_codes_as_names())
         }
@@ -93,31 +78,31 @@ pub(super) fn read(
 
 /// Whether a run file that says how many nodes there are has all that a table speaks of, by their numbers. Elsewhere a
 /// number that says who holds a record may be anybody's code.
-fn are_numbers(document: &Document, data: &Dataset) -> bool {
+fn are_numbers(run: &RunFile, data: &Dataset) -> bool {
     let last = data.node.iter().flatten().max().copied();
-    document.integer("graph.nodes").zip(last).is_some_and(|(nodes, last)| u64::from(last) < nodes)
+    run.graph.nodes.zip(last).is_some_and(|(nodes, last)| (last as usize) < nodes)
 }
 
 /// The data's folder, if it is one of images that brings its own test images.
-pub(super) fn brings_test(document: &Document) -> Option<PathBuf> {
-    document.file("data.path").filter(|path| data::test_part(path).is_some())
+pub(super) fn brings_test(run: &RunFile) -> Option<&Path> {
+    run.data.path().filter(|path| data::test_part(path).is_some())
 }
 
 pub(super) fn read_test<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     path: &Path,
-    facts: &Facts,
+    facts: &RecordFacts,
     convert: Convert<'_, F>,
 ) -> Result<Table<F>, ConfigError> {
-    let loaded = read(document, path, "data.test_path", Part::Test(facts.feature_names.as_deref()))?;
+    let loaded = read(run, path, Key::DataTestPath, Part::Test(facts.feature_names.as_deref()))?;
     let (found, width) = (loaded.width(), facts.features as usize);
     if found != width {
         let message =
             format!("data.test_path {} has {found} features, data.path has {width}", path.display());
-        return Err(document.error("data.test_path", message));
+        return Err(run.error(Key::DataTestPath, message));
     }
     let name = path.display().to_string();
-    let test = convert(loaded, &name).map_err(|e| refused(document, "data.test_path", e))?;
+    let test = convert(loaded, &name).map_err(|e| refused(run, Key::DataTestPath, e))?;
     let (Some(own), Some(classes)) = (&test.class_names, &facts.class_names) else { return Ok(test.table) };
     // A file numbers its own classes, and need not have all of them: the names say which is which.
     let number = |own: &String| {
@@ -127,19 +112,19 @@ pub(super) fn read_test<F: Feature>(
                 "data.test_path {name} has the label {own:?}, which is no class of data.path: {}",
                 known.join(", ")
             );
-            document.error("data.test_path", message)
+            run.error(Key::DataTestPath, message)
         })
     };
     let numbers = own.iter().map(number).collect::<Result<Vec<_>, _>>()?;
     data::renumbered_labels(test.table, &numbers)
-        .map_err(|e| document.error("data.test_path", format!("data: {e}")))
+        .map_err(|e| run.error(Key::DataTestPath, format!("data: {e}")))
 }
 
 /// An error of records that were to be converted, at the key it is about.
-pub(super) fn refused(document: &Document, field: &'static str, error: Refused) -> ConfigError {
+pub(super) fn refused(run: &RunFile, field: Key, error: Refused) -> ConfigError {
     match error {
-        Refused::Data(error) if field == "data.path" => data_error(document, &error),
-        Refused::Data(error) => document.error(field, format!("data: {error}")),
-        Refused::Features(error) => feature_error(document, &error),
+        Refused::Data(error) if field == Key::DataPath => data_error(run, &error),
+        Refused::Data(error) => run.error(field, format!("data: {error}")),
+        Refused::Features(error) => feature_error(run, &error),
     }
 }

@@ -1,10 +1,7 @@
 //! Labels as models read them, and labels that may be slips.
 
-use crate::config::document::Document;
-use crate::config::layers::is_network;
-use crate::config::model::{OWN, model_kind};
-use crate::config::place::ConfigError;
-use prdo_problem::data::{self, DataError, Dataset, Feature, Loaded, Table};
+use prdo_data::{self as data, DataError, Dataset, Feature, Loaded, Table};
+use prdo_runfile::{ConfigError, Key, ModelKind, RunFile};
 
 /// How a model reads labels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,8 +15,8 @@ pub(super) enum Labels {
 }
 
 impl Labels {
-    pub(super) fn of(document: &Document, binary: bool) -> Self {
-        match (document.text("model.kind").as_deref() == Some(OWN), binary) {
+    pub(super) fn of(run: &RunFile, binary: bool) -> Self {
+        match (run.model.is_own(), binary) {
             (true, _) => Self::AsGiven,
             (false, true) => Self::Signs,
             (false, false) => Self::Classes,
@@ -31,28 +28,28 @@ impl Labels {
 const MOST_CLASSES: usize = 20;
 
 /// Refuses a column of labels that holds numbers rather than classes, and names the columns that could be meant.
-pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(), ConfigError> {
+pub(super) fn refuse_numbers(run: &RunFile, loaded: &Loaded) -> Result<(), ConfigError> {
     let Loaded::Numbers(data) = loaded else { return Ok(()) };
     // Of files with named columns another one may be meant; names are classes.
     if data.feature_names.is_none() || data.class_names.is_some() || !data.labelled {
         return Ok(());
     }
-    let kind = model_kind(document)?;
-    let binary = kind == "logistic";
-    if !(binary || kind == "softmax" || is_network(&kind)) {
+    let kind = run.model_kind()?;
+    if !kind.has_classes() {
         return Ok(());
     }
+    let binary = kind == ModelKind::Logistic;
     let labels = different(data.table.labels().iter().copied());
     let (low, high) = (labels.first().copied().unwrap_or(0.0), labels.last().copied().unwrap_or(0.0));
     let count = labels.len();
     // 0, 1, … without gaps are classes, however many.
     let numbered = low == 0.0 && high + 1.0 == count as f64;
     let fractions = labels.iter().any(|label| label.fract() != 0.0);
-    let many = count > MOST_CLASSES && !numbered && !document.has("data.classes");
+    let many = count > MOST_CLASSES && !numbered && run.data.classes.is_none();
     if !(many || count > 2 && (fractions || binary)) {
         return Ok(());
     }
-    let label = document.text("data.label").unwrap_or_else(|| "label".into());
+    let label = run.data.file.label.as_deref().unwrap_or("label");
     let values = match count > MOST_CLASSES {
         true => format!("from {low} to {high}"),
         false => format!("({})", labels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
@@ -70,8 +67,12 @@ pub(super) fn refuse_numbers(document: &Document, loaded: &Loaded) -> Result<(),
         }
         (false, true) => "",
     };
-    let field = if document.has("data.label") { "data.label" } else { "data.path" };
-    Err(document.error(field, message).help(help))
+    Err(run.error(label_key(run), message).help(help))
+}
+
+/// The key that says where labels are.
+fn label_key(run: &RunFile) -> Key {
+    if run.data.file.label.is_some() { Key::DataLabel } else { Key::DataPath }
 }
 
 /// Which columns have few different values, as a label has.
@@ -108,7 +109,7 @@ pub(super) fn labelled_test<F: Feature>(
 
 /// How many classes there are, where the run file or the labels' names say so.
 pub(super) fn given_classes<F: Feature>(
-    document: &Document,
+    run: &RunFile,
     dataset: &Dataset<F>,
     binary: bool,
 ) -> Result<Option<usize>, ConfigError> {
@@ -116,23 +117,22 @@ pub(super) fn given_classes<F: Feature>(
     if let Some(names) = names.filter(|names| binary && names.len() != 2) {
         let message =
             format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
-        let field = if document.has("data.label") { "data.label" } else { "data.path" };
-        return Err(document.error(field, message).help("\"softmax\" takes any number of classes"));
+        return Err(run.error(label_key(run), message).help("\"softmax\" takes any number of classes"));
     }
-    Ok(document.integer("data.classes").map(|k| k as usize).or(names.map(Vec::len)))
+    Ok(run.data.classes.or(names.map(Vec::len)))
 }
 
 /// A warning if one class has hardly any records, which is what slips in labels look like; `data.classes` says that the
 /// classes are meant.
 pub(super) fn rare_class(
-    document: &Document,
+    run: &RunFile,
     names: Option<&[String]>,
     labels: &[f64],
     classes: Option<usize>,
 ) -> Option<String> {
     /// With more classes few records a class are usual, and nobody reads the list.
     const MOST: usize = 100;
-    let classes = classes.filter(|k| *k <= MOST && !document.has("data.classes"))?;
+    let classes = classes.filter(|k| *k <= MOST && run.data.classes.is_none())?;
     let mut counts = vec![0_usize; classes];
     for label in labels {
         // Of two classes the labels may be −1 and 1.
@@ -160,12 +160,12 @@ pub(super) fn rare_class(
 /// Refuses a largest label that hardly any record has and that is far beyond the next one: it is a slip, and the model
 /// would have an output for every number below it. `data.classes` says that it is meant.
 pub(super) fn refuse_gaps(
-    document: &Document,
+    run: &RunFile,
     (kind, named): (Labels, bool),
     labels: &[f64],
     classes: Option<usize>,
 ) -> Result<(), ConfigError> {
-    let numbered = kind == Labels::Classes && !named && !document.has("data.classes");
+    let numbered = kind == Labels::Classes && !named && run.data.classes.is_none();
     let found = different(labels.iter().copied());
     let (Some(classes), [.., next, largest]) = (classes.filter(|_| numbered), &found[..]) else {
         return Ok(());
@@ -180,8 +180,7 @@ pub(super) fn refuse_gaps(
         found.len()
     );
     let help = format!("correct the label, or if it is meant, write classes = {classes} under [data]");
-    let field = if document.has("data.label") { "data.label" } else { "data.path" };
-    Err(document.error(field, message).help(help))
+    Err(run.error(label_key(run), message).help(help))
 }
 
 /// Labels as the model reads them, and how many classes there are.

@@ -1,7 +1,7 @@
 //! Organisations and how many records each has, in words: for whoever mistyped a name, or took a tiny one along.
 
-use crate::config::place::ConfigError;
-use prdo_problem::data::{Dataset, Feature, alike};
+use prdo_data::{Dataset, Feature, alike};
+use prdo_runfile::{ConfigError, Key, Section};
 use std::collections::BTreeMap;
 
 /// So many are listed, and looked at for slips.
@@ -93,7 +93,8 @@ impl Organisations {
 
     /// The same for an error about a batch that is larger than the smallest node.
     pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
-        let about_batch = error.subject.as_ref().is_some_and(|subject| subject.field.starts_with("batch."));
+        let key = error.subject.as_ref().and_then(|subject| Key::named(&subject.field));
+        let about_batch = key.is_some_and(|key| key.section() == Some(Section::Batch));
         let differ = self.all.first().map(|(_, count)| count) != self.all.last().map(|(_, count)| count);
         if !about_batch || !differ || error.help.is_some() {
             return error;

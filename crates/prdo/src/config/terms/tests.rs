@@ -1,18 +1,18 @@
 //! What is planned from public facts is what is built from records.
 
 use super::*;
-use crate::config::{build, model_kind, public_facts, wiring};
+use crate::config::{build, public_facts, wiring};
 
 /// Builds the run, and plans it from its facts alone.
 fn both(text: &str) -> (crate::config::Built, Planned) {
     let document = Document::parse("a.toml", text).unwrap();
     let built = build(&document).unwrap();
-    let kind = model_kind(&document).unwrap();
-    let (facts, bytes) = public_facts(&document, &kind).unwrap();
+    let run = document.run_file();
+    let (facts, bytes) = public_facts(&run, run.model_kind().unwrap()).unwrap();
     let nodes = built.prepared.facts.nodes;
     let records = vec![built.prepared.facts.least_records; nodes];
     let public = Public { facts: &facts, bytes, records: &records };
-    let planned = terms(&document, wiring(&document, Some(nodes)).unwrap(), &public).unwrap();
+    let planned = terms(&document, wiring(&run, Some(nodes)).unwrap(), &public).unwrap();
     (built, planned)
 }
 
@@ -54,9 +54,10 @@ fn a_model_from_a_file_cannot_be_agreed_on() {
     let text = "rounds = 9\n[graph]\nnodes = 5\n[data]\nsource = \"digits\"\n[model]\nkind = \"lenet\"\nfile = \"m\"\n\
         [method]\nname = \"ed\"\nstep_size = 0.1\n";
     let document = Document::parse("a.toml", &format!("{text}{REST}")).unwrap();
-    let facts = Facts { features: 64, classes: Some(10), ..Facts::default() };
+    let facts = RecordFacts { features: 64, classes: Some(10), ..RecordFacts::default() };
     let public = Public { facts: &facts, bytes: false, records: &[20; 5] };
-    let error = terms(&document, wiring(&document, None).unwrap(), &public).unwrap_err().to_string();
+    let error =
+        terms(&document, wiring(&document.run_file(), None).unwrap(), &public).unwrap_err().to_string();
     assert!(
         error.contains("model.file is not allowed in an agreement") && error.contains("a.toml:8"),
         "{error}"

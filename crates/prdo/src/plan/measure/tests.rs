@@ -1,9 +1,9 @@
 use super::*;
 use crate::config::Form;
+use prdo_data::generate;
+use prdo_models::network::{Layer, Network, Normalisation, Shape, Spec};
+use prdo_models::{LogCosh, Logistic, Quadratic, Softmax};
 use prdo_privacy::Start;
-use prdo_problem::data::generate;
-use prdo_problem::models::{LogCosh, Logistic, Quadratic, Softmax};
-use prdo_problem::network::{Layer, Network, Normalisation, Shape, Spec};
 
 /// Four nodes with differing records.
 fn tables(width: usize, classes: f64) -> Vec<Table> {

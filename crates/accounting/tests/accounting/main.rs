@@ -1,0 +1,8 @@
+//! The accountant from outside: laws, reference values, long arithmetic, simulation.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod high_precision;
+mod laws;
+mod random_points;
+mod reference;
+mod simulation;

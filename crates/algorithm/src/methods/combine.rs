@@ -1,0 +1,29 @@
+//! Whether a method mixes before or after it steps: a choice that `mt` and `dsgd` share.
+
+use super::{Choice, Settings};
+
+/// Whether a method mixes before or after it steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Combine {
+    /// Adapt, then combine: X ← W(X − αV).
+    #[default]
+    After,
+    /// Combine first: X ← WX − αV.
+    First,
+}
+
+/// When mixing happens.
+pub const COMBINE: Choice<Combine> = Choice {
+    name: "combine",
+    doc: "mix after the step, or before it",
+    names: &["after", "first"],
+    values: &[Combine::After, Combine::First],
+};
+
+impl Settings {
+    /// The same settings, mixing at this point.
+    #[must_use]
+    pub fn combine(self, combine: Combine) -> Self {
+        self.with(COMBINE.is(combine))
+    }
+}

@@ -1,0 +1,192 @@
+//! What a method says of itself, and the handle by which everybody else knows it.
+
+use super::parameter::Parameter;
+use super::settings::{Settings, SettingsError};
+use crate::node::Node;
+use prdo_privacy::{Exposed, Noised, Protection, Start};
+
+/// What a method is, for lists, reports, run files and tuning.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// The name in run files.
+    pub name: &'static str,
+    /// The name in figures.
+    pub title: &'static str,
+    /// One line on the idea.
+    pub idea: &'static str,
+    /// What it reads besides the step size. A name means the same in all methods of this crate.
+    pub parameters: &'static [Parameter],
+    /// Whether its first round uses the special batch b₀.
+    pub first_batch: bool,
+    /// Whether it needs a clip for same-record differences.
+    pub differences: bool,
+}
+
+impl Card {
+    /// Whether the method reads this parameter.
+    pub fn reads(&self, parameter: &Parameter) -> bool {
+        self.parameters.iter().any(|own| own.name() == parameter.name())
+    }
+}
+
+/// What a round asks of each sampled record. The sensitivity that is declared for the round follows from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Asks {
+    /// Its clipped gradient.
+    Gradient,
+    /// γ · its clipped gradient + (1 − γ) · its gradient's clipped change since the round before.
+    Recursive {
+        /// γ.
+        gamma: f64,
+    },
+}
+
+impl Asks {
+    /// The weight of the gradient; the rest is the difference's.
+    pub fn gamma(self) -> f64 {
+        match self {
+            Asks::Gradient => 1.0,
+            Asks::Recursive { gamma } => gamma,
+        }
+    }
+}
+
+/// A method, here or in a program of one's own: `Method::new(&Mine)` runs it wherever methods are run.
+pub trait Definition: Send + Sync + 'static {
+    /// What it is.
+    fn card(&self) -> &'static Card;
+
+    /// A node at the public starting point. The settings were held against the card.
+    fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>>;
+
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message.
+    fn exchanges(&self, _settings: &Settings) -> (u32, u32) {
+        (1, 1)
+    }
+
+    /// What round number `round` asks, counted from 0: what [`Node::query`] will be.
+    fn asks(&self, _settings: &Settings, _round: u32) -> Asks {
+        Asks::Gradient
+    }
+}
+
+/// [`Definition`] without a type parameter: there are two protections and no more.
+trait Erased: Send + Sync {
+    fn card(&self) -> &'static Card;
+    fn start_noised(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Noised>>;
+    fn start_exposed(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Exposed>>;
+    fn exchanges(&self, settings: &Settings) -> (u32, u32);
+    fn asks(&self, settings: &Settings, round: u32) -> Asks;
+}
+
+impl<D: Definition> Erased for D {
+    fn card(&self) -> &'static Card {
+        Definition::card(self)
+    }
+
+    fn start_noised(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Noised>> {
+        self.start(x0, settings)
+    }
+
+    fn start_exposed(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Exposed>> {
+        self.start(x0, settings)
+    }
+
+    fn exchanges(&self, settings: &Settings) -> (u32, u32) {
+        Definition::exchanges(self, settings)
+    }
+
+    fn asks(&self, settings: &Settings, round: u32) -> Asks {
+        Definition::asks(self, settings, round)
+    }
+}
+
+/// A protection under which methods can be started: [`Noised`] and [`Exposed`] are.
+pub trait Startable: Protection {
+    /// A node of the method.
+    #[doc(hidden)]
+    fn start(method: Method, x0: &Start, settings: &Settings) -> Box<dyn Node<Self>>;
+}
+
+impl Startable for Noised {
+    fn start(method: Method, x0: &Start, settings: &Settings) -> Box<dyn Node<Self>> {
+        method.0.start_noised(x0, settings)
+    }
+}
+
+impl Startable for Exposed {
+    fn start(method: Method, x0: &Start, settings: &Settings) -> Box<dyn Node<Self>> {
+        method.0.start_exposed(x0, settings)
+    }
+}
+
+/// A method, known by the name on its card.
+#[derive(Clone, Copy)]
+pub struct Method(&'static dyn Erased);
+
+impl Method {
+    /// The method of a definition: a constant or a static, or one that was made while the program runs and leaked.
+    pub const fn new<D: Definition>(definition: &'static D) -> Self {
+        Self(definition)
+    }
+
+    /// What it is.
+    pub fn card(self) -> &'static Card {
+        self.0.card()
+    }
+
+    /// A node of this method at the public starting point.
+    ///
+    /// # Errors
+    /// A setting outside its range.
+    pub fn start<P: Startable>(
+        self,
+        x0: &Start,
+        settings: &Settings,
+    ) -> Result<Box<dyn Node<P>>, SettingsError> {
+        settings.check(self.card())?;
+        Ok(P::start(self, x0, settings))
+    }
+
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message: peers agree on both
+    /// before they begin.
+    pub fn exchanges(self, settings: &Settings) -> (u32, u32) {
+        self.0.exchanges(settings)
+    }
+
+    /// What a round asks of each sampled record.
+    pub fn asks(self, settings: &Settings, round: u32) -> Asks {
+        self.0.asks(settings, round)
+    }
+
+    /// Whether rounds after the first ask for same-record differences.
+    pub fn asks_differences(self, settings: &Settings) -> bool {
+        self.asks(settings, 1).gamma() < 1.0
+    }
+}
+
+impl PartialEq for Method {
+    fn eq(&self, other: &Self) -> bool {
+        self.card().name == other.card().name
+    }
+}
+
+impl Eq for Method {}
+
+impl std::hash::Hash for Method {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.card().name.hash(state);
+    }
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.card().name)
+    }
+}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Method({})", self.card().name)
+    }
+}

@@ -1,0 +1,149 @@
+//! A method's parameters: each is described once, in a method's file, and read from the settings by that description.
+
+use super::Settings;
+
+/// A parameter, as run files, tuning and reports see it.
+#[derive(Clone, Copy, Debug)]
+pub enum Parameter {
+    /// A number in a range.
+    Number(Number),
+    /// One of these names; the first is the default. [`Choice`] has their values.
+    Choice {
+        /// The name in run files.
+        name: &'static str,
+        /// What it means.
+        doc: &'static str,
+        /// What can be chosen.
+        names: &'static [&'static str],
+    },
+}
+
+/// A number that a method reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Number {
+    /// The name in run files.
+    pub name: &'static str,
+    /// The symbol in tables.
+    pub symbol: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// What is allowed, as it follows "a number".
+    pub allowed: &'static str,
+    /// The same as a test.
+    pub is_allowed: fn(f64) -> bool,
+    /// Its value when none is given.
+    pub default: f64,
+    /// Where `prdo tune` looks for it; `None`: nowhere.
+    pub tuning: Option<Tuning>,
+}
+
+/// One of several values that a method reads, by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<T: 'static> {
+    /// The name in run files.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// What can be chosen; the first is the default.
+    pub names: &'static [&'static str],
+    /// The value of each name.
+    pub values: &'static [T],
+}
+
+/// A parameter with a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assigned {
+    pub(super) name: &'static str,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Number(f64),
+    /// Which of the names.
+    Choice(usize),
+}
+
+/// The values among which a search looks, each chosen by a share from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tuning {
+    /// From low to high, by equal factors.
+    Factors(f64, f64),
+    /// The same, whole numbers.
+    Whole(f64, f64),
+    /// 1 − x, x from low to high by equal factors: weights of history.
+    Remainder(f64, f64),
+}
+
+impl Parameter {
+    /// The name in run files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Parameter::Number(number) => number.name,
+            Parameter::Choice { name, .. } => name,
+        }
+    }
+}
+
+impl Number {
+    /// The number in these settings.
+    pub fn of(&self, settings: &Settings) -> f64 {
+        match settings.value(self.name) {
+            Some(Value::Number(value)) => value,
+            Some(Value::Choice(_)) | None => self.default,
+        }
+    }
+
+    /// The number with this value, for [`Settings::with`].
+    pub const fn is(&self, value: f64) -> Assigned {
+        Assigned { name: self.name, value: Value::Number(value) }
+    }
+
+    /// The number as a parameter of a [`Card`](super::Card).
+    pub const fn parameter(self) -> Parameter {
+        Parameter::Number(self)
+    }
+}
+
+impl<T: Copy + PartialEq> Choice<T> {
+    /// What these settings choose.
+    pub fn of(&self, settings: &Settings) -> T {
+        match settings.value(self.name) {
+            Some(Value::Choice(which)) if which < self.values.len() => self.values[which],
+            Some(Value::Choice(_) | Value::Number(_)) | None => self.values[0],
+        }
+    }
+
+    /// The choice of this value, for [`Settings::with`].
+    pub fn is(&self, value: T) -> Assigned {
+        let which = self.values.iter().position(|known| *known == value).unwrap_or(0);
+        Assigned { name: self.name, value: Value::Choice(which) }
+    }
+
+    /// The choice as a parameter of a [`Card`](super::Card).
+    pub const fn parameter(self) -> Parameter {
+        assert!(self.names.len() == self.values.len() && !self.names.is_empty(), "each name has a value");
+        Parameter::Choice { name: self.name, doc: self.doc, names: self.names }
+    }
+}
+
+impl Assigned {
+    /// The choice of this name; `None` if there is no such name, or the parameter is a number.
+    pub fn named(parameter: &Parameter, chosen: &str) -> Option<Self> {
+        let Parameter::Choice { name, names, .. } = parameter else { return None };
+        let which = names.iter().position(|known| *known == chosen)?;
+        Some(Self { name, value: Value::Choice(which) })
+    }
+}
+
+impl Tuning {
+    /// The value at a share of the way.
+    pub fn at(self, share: f64) -> f64 {
+        let between = |low: f64, high: f64| low * (high / low).powf(share.clamp(0.0, 1.0));
+        match self {
+            Tuning::Factors(low, high) => between(low, high),
+            Tuning::Whole(low, high) => between(low, high).round(),
+            Tuning::Remainder(low, high) => 1.0 - between(low, high),
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! `prdo compare`: every combination of the lists in run files, side by side.
+
+use super::watch::Stop;
+use super::{Failure, use_threads, work};
+use crate::cli::{CompareArgs, OutArgs};
+use crate::progress::{Progress, say, tell};
+use prdo::config::{Built, build};
+use prdo::export::write_figures;
+use prdo::plot::Theme;
+use prdo::report::{ComparisonReport, measured_note, network_figure};
+use prdo::runfile::{Document, Key, Section, Value};
+use prdo::simulator::{End, Row};
+use prdo::store::{Cell, Folder, FolderError, Part, artefact, names};
+use prdo::trainer::{Opened, Options, TrainError, Trainer};
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Time between checkpoints of a run.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
+/// Runs that were checked are kept for training as long as their records take no more bytes than this.
+const KEPT_BYTES: u64 = 1 << 28;
+
+/// One run to be, with the keys that set it apart.
+pub type Planned = (Vec<(&'static str, Value)>, Document);
+
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    use_threads(&args.out)?;
+    let (mut documents, mut run_files) = (Vec::<Document>::new(), String::new());
+    for file in &args.files {
+        let mut document = Document::read(file)?;
+        run_files.push_str(&std::fs::read_to_string(file).unwrap_or_default());
+        for assignment in &args.set {
+            document.set(assignment)?;
+        }
+        if let Some(first) = documents.first() {
+            document.calibrations = Arc::clone(&first.calibrations);
+        }
+        documents.push(document);
+    }
+    let title = documents.last().map(Document::name).unwrap_or_default();
+    let files: Vec<String> = args.files.iter().map(|f| f.display().to_string()).collect();
+    let mut planned = label(documents, &files);
+    label_privacy(&mut planned);
+    refuse_twins(&planned)?;
+    let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
+    let command = format!("prdo compare {}{sets}", files.join(" "));
+    let contest = Contest { title: &title, name: &title, planned, command, run_files };
+    let (comparison, folder) = compare(contest, &args.out)?;
+    print(&comparison, &args.out, &folder);
+    Ok(())
+}
+
+/// Every combination of the documents' lists. Where several files are compared, what they call their runs tells them
+/// apart, or if two call theirs the same, the files' own names.
+fn label(documents: Vec<Document>, files: &[String]) -> Vec<Planned> {
+    let names: Vec<String> = documents.iter().map(Document::name).collect();
+    let differ = names.iter().enumerate().all(|(k, name)| !names[..k].contains(name));
+    let names = if differ { &names } else { files };
+    let mut planned = Vec::new();
+    for (document, name) in documents.into_iter().zip(names) {
+        for (mut labels, document) in expanded(&document) {
+            if files.len() > 1 {
+                labels.insert(0, (Key::Name.path(), Value::Text(name.clone())));
+            }
+            planned.push((labels, document));
+        }
+    }
+    planned
+}
+
+/// Every combination of a document's lists, with what sets it apart.
+pub fn expanded(document: &Document) -> Vec<Planned> {
+    let shown = |(key, value): (Key, Value)| (key.path(), value);
+    let one = |(labels, document): (Vec<_>, Document)| (labels.into_iter().map(shown).collect(), document);
+    document.expand().into_iter().map(one).collect()
+}
+
+/// Refuses the same run twice: it would count as two seeds.
+fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
+    let same = |(labels, document): &Planned, (others, other): &Planned| {
+        let seed = |document: &Document| document.integer(Key::Seed);
+        labels == others && seed(document) == seed(other)
+    };
+    for (k, run) in planned.iter().enumerate() {
+        if planned[..k].iter().any(|other| same(run, other)) {
+            let which = described(&run.0);
+            return Err(Failure::Input(format!(
+                "the same run is asked for twice{}\n  = help: write each value of a list, and each file, once",
+                if which.is_empty() { String::new() } else { format!(": {which}") }
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What sets a run apart, in words.
+fn described(labels: &[(&'static str, Value)]) -> String {
+    labels.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs of several files with other budgets, or with none, are told apart by them: their figures must not be averaged.
+fn label_privacy(planned: &mut [Planned]) {
+    let budget = |document: &Document| {
+        let given = document.get(Key::PrivacyEpsilon).filter(|_| document.has(Key::PrivacyEpsilon));
+        document.has_section(Section::Privacy).then(|| given.unwrap_or(Value::Text("by the noise".into())))
+    };
+    let Some(first) = planned.first().map(|(_, document)| budget(document)) else { return };
+    if planned.iter().all(|(_, document)| budget(document) == first) {
+        return;
+    }
+    for (labels, document) in planned.iter_mut() {
+        let known =
+            labels.iter().any(|(key, _)| [Section::Privacy.name(), Key::PrivacyEpsilon.path()].contains(key));
+        match budget(document) {
+            _ if known => {}
+            None => labels.push((Section::Privacy.name(), Value::Text("none".into()))),
+            Some(epsilon) => labels.push((Key::PrivacyEpsilon.path(), epsilon)),
+        }
+    }
+}
+
+/// What is to be compared.
+pub struct Contest<'a> {
+    /// The report's headline.
+    pub title: &'a str,
+    /// The folder's name.
+    pub name: &'a str,
+    /// The runs.
+    pub planned: Vec<Planned>,
+    /// The command that repeats it.
+    pub command: String,
+    /// The run files' text.
+    pub run_files: String,
+}
+
+/// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results. Runs that were
+/// finished before it was interrupted are taken from the folder.
+pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport, Folder), Failure> {
+    let Contest { title, name, planned, command, run_files } = contest;
+    let Checked { data, network, built } = check(&planned)?;
+    let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
+    let parts = Parts { folder: &folder, command: format!("{command} --out {}", folder.path().display()) };
+    parts.open(&planned, out.overwrite)?;
+    let stop = Stop::listen()?;
+    let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
+    let cells = planned.par_iter().enumerate().map(|(k, (labels, document))| {
+        let built = built[k].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fate = parts.cell(k, labels, document, built, &stop)?;
+        if let (Fate::Finished(cell), Ok(mut guard)) = (&fate, progress.lock()) {
+            guard.1 += 1;
+            let done = guard.1;
+            guard.0.at(done, || cell.method.card().title.to_string());
+        }
+        Ok(fate)
+    });
+    let fates = cells.collect::<Result<Vec<_>, Failure>>()?;
+    if let Ok(mut guard) = progress.lock() {
+        guard.0.finish();
+    }
+    let all = fates.len();
+    let (mut cells, mut failed, mut stopped) = (Vec::new(), Vec::new(), 0);
+    for (fate, (labels, _)) in fates.into_iter().zip(&planned) {
+        match fate {
+            Fate::Finished(cell) => cells.push(*cell),
+            Fate::Failed(why) => failed.push((described(labels), why)),
+            Fate::Stopped => stopped += 1,
+        }
+    }
+    if stopped > 0 {
+        let shown = folder.path().display();
+        tell(&format!("stopped: {} of {all} runs are finished and stay in {shown}", cells.len()));
+        tell(&format!("go on with: {}", parts.command));
+        return Err(Failure::Work("interrupted".into()));
+    }
+    let data = left_out(data, &failed, all)?;
+    let comparison = ComparisonReport { title: title.to_string(), data, command, run_files, network, cells };
+    write(&comparison, &folder)?;
+    parts.remove()?;
+    Ok((comparison, folder))
+}
+
+/// What is known before anything is trained.
+struct Checked {
+    /// What the data is.
+    data: String,
+    /// The network's picture.
+    network: String,
+    /// The runs that were built and kept.
+    built: Vec<Mutex<Option<Built>>>,
+}
+
+/// Builds every run without training it, so that nothing starts when one of them is wrong. Those that take little memory
+/// are kept, and not built again.
+fn check(planned: &[Planned]) -> Result<Checked, Failure> {
+    let (mut data, mut network) = (String::new(), String::new());
+    let kept: Vec<Mutex<Option<Built>>> = planned.iter().map(|_| Mutex::default()).collect();
+    let mut bytes = 0;
+    let mut warned: Vec<String> = Vec::new();
+    // Runs that differ in their seed only need one check.
+    let apart = |labels: &[(&'static str, Value)]| -> Vec<(&'static str, Value)> {
+        labels.iter().filter(|(key, _)| *key != Key::Seed.path()).cloned().collect()
+    };
+    for (k, (labels, document)) in planned.iter().enumerate() {
+        if k > 0 && !labels.is_empty() && apart(&planned[k - 1].0) == apart(labels) {
+            continue;
+        }
+        if document.has(Key::PrivacyStatement) {
+            let message =
+                "privacy.statement is for single runs: every run of a comparison would be another release";
+            return Err(document.error(Key::PrivacyStatement, message).help("train with `prdo run`").into());
+        }
+        let built = build(document).map_err(|e| {
+            let which = described(labels);
+            let context = if which.is_empty() { which } else { format!("\n  in the run with {which}") };
+            Failure::Input(format!("{e}{context}"))
+        })?;
+        for warning in &built.warnings {
+            if !warned.contains(warning) {
+                tell(&format!("warning: {warning}"));
+                warned.push(warning.clone());
+            }
+        }
+        let facts = &built.prepared.facts;
+        data = built.data.clone();
+        if let Some(note) = measured_note(facts.measured_records as u64, facts.records as u64) {
+            data = format!("{data}; {note}");
+        }
+        if network.is_empty() {
+            let names = built.node_names.as_deref();
+            let figure = network_figure(&built.wiring, &built.prepared.facts.spectrum, names);
+            network = figure.theme(Theme::Page).to_svg();
+        }
+        bytes += 8
+            * (facts.records as u64 * built.facts.features
+                + 4 * facts.nodes as u64 * facts.parameters as u64);
+        if bytes <= KEPT_BYTES {
+            *kept[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(built);
+        }
+    }
+    Ok(Checked { data, network, built: kept })
+}
+
+/// What became of a run.
+enum Fate {
+    Finished(Box<Cell>),
+    /// It could not go on: why.
+    Failed(String),
+    Stopped,
+}
+
+/// Says which runs failed, and adds them to what the data is: tables and report have the others.
+///
+/// # Errors
+/// When none is left.
+fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<String, Failure> {
+    let Some((which, why)) = failed.first() else { return Ok(data) };
+    if failed.len() == all {
+        let which = if which.is_empty() { which.clone() } else { format!("the run with {which}: ") };
+        return Err(Failure::Work(format!("{which}{why}")));
+    }
+    for (which, why) in failed {
+        tell(&format!("warning: the run with {which} is left out: {why}"));
+    }
+    let which: Vec<&str> = failed.iter().map(|(which, _)| which.as_str()).collect();
+    Ok(format!("{data}; left out because they failed: the runs with {}", which.join("; ")))
+}
+
+/// A run that was trained to its end.
+fn cell(
+    labels: &[(&'static str, Value)],
+    document: &Document,
+    built: &Built,
+    (rows, seconds): (Vec<Row>, f64),
+) -> Cell {
+    let method = built.method;
+    let outcome = built.prepared.outcome(rows, Vec::new());
+    let measured = outcome.last().is_some_and(|row| row.test_accuracy.is_some());
+    let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
+    Cell {
+        method,
+        labels: labels
+            .iter()
+            .filter(|(k, _)| *k != Key::Seed.path())
+            .map(|(k, v)| (k.to_string(), shown(v)))
+            .collect(),
+        seed: document.run_file().seed,
+        rows: outcome.rows,
+        node_accuracy: outcome.node_accuracy,
+        test_auc: outcome.test_auc,
+        most_common_class: built.common_class.filter(|_| measured),
+        guarantee: outcome.guarantee,
+        seconds,
+        clip: built.clip,
+        gamma: method.card().differences.then_some(method.asks(&built.settings, 1).gamma()),
+        rounds: u64::from(built.prepared.schedule.rounds),
+    }
+}
+
+/// The runs of a comparison before all are finished: a file each of those that are, a folder each of those that are begun,
+/// until the comparison is written.
+struct Parts<'a> {
+    folder: &'a Folder,
+    /// The command that goes on with them.
+    command: String,
+}
+
+impl Parts<'_> {
+    /// Begins with those in the folder, which stay unless they are to be replaced.
+    ///
+    /// # Errors
+    /// Finished runs of a comparison with other settings, which would be lost.
+    fn open(&self, planned: &[Planned], overwrite: bool) -> Result<(), Failure> {
+        let Self { folder, .. } = self;
+        if overwrite {
+            self.remove()?;
+        }
+        let settings: String = planned.iter().map(|(_, document)| document.settings() + "\n").collect();
+        let there = std::fs::read_to_string(folder.path().join(names::PARTS_SETTINGS));
+        if there.is_ok_and(|there| there != settings) && self.any() {
+            return Err(Failure::Input(format!(
+                "{} holds finished runs of an interrupted comparison with other settings, which are kept: choose another \
+                 --out, or add --overwrite",
+                folder.path().display()
+            )));
+        }
+        Ok(folder.write(names::PARTS_SETTINGS, settings.as_bytes())?)
+    }
+
+    /// Whether a run is finished.
+    fn any(&self) -> bool {
+        let entries =
+            std::fs::read_dir(self.folder.path().join(names::PARTS)).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|end| end == "json"))
+    }
+
+    fn remove(&self) -> Result<(), Failure> {
+        let path = self.folder.path().join(names::PARTS);
+        if path.is_dir() { std::fs::remove_dir_all(path).map_err(work(names::PARTS)) } else { Ok(()) }
+    }
+
+    /// One run: as it was finished before, if its settings and records are still the same, or trained now.
+    fn cell(
+        &self,
+        number: usize,
+        labels: &[(&'static str, Value)],
+        document: &Document,
+        built: Option<Built>,
+        stop: &Stop,
+    ) -> Result<Fate, Failure> {
+        if stop.asked() {
+            return Ok(Fate::Stopped);
+        }
+        let built = built.map_or_else(|| build(document), Ok)?;
+        let fingerprint: String = built.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("{}/{number}.json", names::PARTS);
+        let read = std::fs::read(self.folder.file(&name)).ok();
+        let kept = read.and_then(|bytes| serde_json::from_slice::<Part>(&bytes).ok());
+        if let Some(part) = kept.filter(|part| part.fingerprint == fingerprint) {
+            return Ok(Fate::Finished(Box::new(part.run)));
+        }
+        let begun = self.folder.file(&format!("{}/{number}", names::PARTS));
+        let fate = match self.train(&begun, labels, document, built, stop) {
+            // Its records are others now, or its files are not whole: it begins anew, as a finished one would.
+            Err(TrainError::Checkpoint { .. } | TrainError::RowsMissing { .. }) => {
+                std::fs::remove_dir_all(&begun).map_err(work(names::PARTS))?;
+                self.train(&begun, labels, document, build(document)?, stop)?
+            }
+            fate => fate?,
+        };
+        if let Fate::Finished(cell) = &fate {
+            let part = Part { fingerprint, run: (**cell).clone() };
+            self.folder.write(&name, artefact::line(&part).as_bytes())?;
+            std::fs::remove_dir_all(&begun).map_err(work(names::PARTS))?;
+        }
+        Ok(fate)
+    }
+
+    /// Trains a run in its folder, from its last checkpoint if it has one.
+    fn train(
+        &self,
+        begun: &Path,
+        labels: &[(&'static str, Value)],
+        document: &Document,
+        mut built: Built,
+        stop: &Stop,
+    ) -> Result<Fate, TrainError> {
+        let folder = Folder::open(begun)?;
+        let trainer = match Trainer::open(&folder, document, &mut built)? {
+            Opened::Unfinished(trainer) => trainer,
+            Opened::Finished(_) => {
+                return Err(FolderError::Finished { path: begun.display().to_string() }.into());
+            }
+        };
+        let options = Options {
+            stop: &|| stop.asked(),
+            checkpoint_every: Some(CHECKPOINT_EVERY),
+            again: self.command.clone(),
+            tensorboard: false,
+            results: false,
+        };
+        let trained = match trainer.train(&options, &mut ()) {
+            Err(TrainError::Run(error)) => return Ok(Fate::Failed(error.to_string())),
+            trained => trained?,
+        };
+        Ok(match trained.end {
+            End::Stopped => Fate::Stopped,
+            End::Finished => {
+                Fate::Finished(Box::new(cell(labels, document, &built, (trained.rows, trained.seconds))))
+            }
+        })
+    }
+}
+
+/// Writes tables, figure and report.
+fn write(comparison: &ComparisonReport, folder: &Folder) -> Result<(), Failure> {
+    let figure = comparison.figure();
+    folder.write(names::TABLE, comparison.to_csv().as_bytes())?;
+    folder.write(names::TABLE_LATEX, comparison.to_latex().as_bytes())?;
+    folder.write(names::DIFFERENCES, comparison.differences_to_csv().as_bytes())?;
+    write_figures(folder.path(), names::FIGURE, &figure)?;
+    folder.write(names::REPORT, comparison.to_html().as_bytes())?;
+    folder.write(names::COMPARISON, artefact::text(&comparison.to_file()).as_bytes())?;
+    Ok(())
+}
+
+/// The table and the verdict, or the JSON object.
+pub fn print(comparison: &ComparisonReport, out: &OutArgs, folder: &Folder) {
+    if out.json {
+        say(&artefact::line(&comparison.to_file()));
+        return;
+    }
+    let (head, rows) = comparison.table();
+    print_table(&head, &rows);
+    say("");
+    say(&comparison.verdict());
+    if comparison.groups().iter().any(|group| group.cells.len() > 1) {
+        say("±: half the width of the 95 % interval of the mean over seeds (Student's t).");
+    }
+    say("Late gradient norm: mean over the last fifth of the rounds. Seeded simulation: not private.");
+    say(&format!("report: {}", folder.path().join(names::REPORT).display()));
+}
+
+/// A table in plain text, numbers to the right.
+pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
+    table_lines(head, rows).iter().for_each(|line| say(line));
+}
+
+/// Its lines.
+pub fn table_lines(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+    let width = |k: usize| {
+        let cells = rows.iter().filter_map(|row| Some(row.get(k)?.chars().count()));
+        cells.chain([head[k].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let mut text = String::new();
+        for (k, cell) in cells.iter().enumerate() {
+            let pad = " ".repeat(widths[k].saturating_sub(cell.chars().count()));
+            if k == 0 { text += &format!("{cell}{pad}") } else { text += &format!("  {pad}{cell}") }
+        }
+        text.trim_end().to_string()
+    };
+    let cells = rows.iter().map(|row| row.iter().map(String::as_str).collect());
+    std::iter::once(head.to_vec()).chain(cells).map(line).collect()
+}

@@ -1,0 +1,87 @@
+//! `prdo node`: real peers.
+
+mod capture;
+mod check;
+mod continues;
+mod init;
+mod key;
+#[cfg(feature = "peers")]
+mod links;
+mod run;
+mod sign;
+mod status;
+mod summary;
+mod watch;
+
+use super::Failure;
+use crate::cli::node::{Node, OwnArgs};
+use prdo_member::{NodeError, Seat};
+use prdo_peer::agreement::{Agreement, AgreementError, LONGEST};
+use prdo_peer::identity::{Identity, IdentityError};
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::Path;
+
+pub fn run(what: &Node) -> Result<(), Failure> {
+    match what {
+        Node::Key(args) => key::run(args),
+        Node::Init(args) => init::run(args),
+        Node::Sign(args) => sign::run(args),
+        Node::Check(args) => check::run(args),
+        Node::Run(args) => run::run(args),
+        Node::Status(args) => status::run(args),
+    }
+}
+
+impl From<IdentityError> for Failure {
+    fn from(error: IdentityError) -> Self {
+        match error {
+            IdentityError::System { .. } => Failure::Work(error.to_string()),
+            _ => Failure::Input(error.to_string()),
+        }
+    }
+}
+
+/// An agreement's error, with the file it is about.
+fn in_file(path: &Path) -> impl Fn(AgreementError) -> Failure {
+    move |error| match error {
+        AgreementError::Random { .. } => Failure::Work(error.to_string()),
+        _ => Failure::Input(format!("{}: {error}", path.display())),
+    }
+}
+
+/// The text of a file that should not be larger than an agreement.
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let refuse = |what: String| Failure::Input(format!("{}: {what}", path.display()));
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|e| refuse(format!("cannot read it: {e}")))?;
+    let read = file.take(LONGEST as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|e| refuse(format!("cannot read it: {e}")))?;
+    String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))
+}
+
+/// The agreement in a file, whose signatures are valid.
+fn read_agreement(path: &Path) -> Result<Agreement, Failure> {
+    Agreement::parse(&read_text(path)?).map_err(in_file(path))
+}
+
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
+    }
+}
+
+/// This member's key, and its seat in the agreement.
+fn seat(own: &OwnArgs) -> Result<(Identity, Seat), Failure> {
+    let identity = Identity::read(&own.key)?;
+    let seat = Seat::take(read_agreement(&own.agreement)?, &own.agreement, &identity)?;
+    Ok((identity, seat))
+}
+
+/// Where this member listens.
+fn listen(own: &OwnArgs, seat: &Seat) -> Result<SocketAddr, Failure> {
+    let named = own.listen.or(seat.member.addresses.first().copied());
+    named.ok_or_else(|| {
+        Failure::Input("the agreement has no address of this member: --listen is needed".into())
+    })
+}

@@ -1,0 +1,259 @@
+//! `prdo node run`: trains with the other members, through whatever happens.
+
+use super::watch::{Fixed, TEST_SEED, Watcher};
+use super::{listen, seat};
+use crate::cli::node::RunArgs;
+use crate::commands::dashboard::{self, Window};
+use crate::commands::watch::Stop;
+use crate::commands::{Failure, set_threads};
+use crate::progress::{say, tell};
+use prdo::budget::words::short;
+use prdo::config::Form;
+use prdo::disk::{write_atomically, write_privately};
+use prdo::privacy::Secret;
+use prdo::store::{MemberSummary, State, artefact, names, write_model, write_network};
+use prdo_member::Seat;
+use prdo_member::account::Purse;
+use prdo_member::page::{Page, PageError, Sheet};
+use prdo_member::prepare::{Begun, Ready, Request, locked, measure};
+use prdo_member::records::Reading;
+use prdo_peer::identity::Identity;
+use prdo_peer::ledger::LedgerFile;
+use prdo_peer::machine::{Ended, Patience, PeerError};
+use prdo_peer::session::SessionError;
+use prdo_peer::transport::Transport;
+use prdo_peer::wire::hex;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    set_threads(args.threads)?;
+    let (secret, seeded) = secret()?;
+    let own = &args.own;
+    let (identity, seat) = seat(own)?;
+    let port = dashboard::port(&args.watch)?;
+    let address = listen(own, &seat)?;
+    let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
+    let measure = args.test.as_deref().map(|test| measure(&seat, test, reading)).transpose()?;
+    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
+    let request = Request { data: &own.data, reading, purse: &purse, home: Some(&args.home) };
+    let ready = Ready::new(seat, &request)?;
+    if let Some(summary) = finished(&args.home) {
+        tell("this run is finished already");
+        show(&summary, &args.home, own.json);
+        return Ok(());
+    }
+    ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    announce(&ready, seeded);
+    // Before anything is written: a port that is taken is found now.
+    let (links, listening) = open_links(ready.seat(), &identity, address)?;
+    let mut links = super::capture::wrap(links)?;
+    let sheet = Arc::new(Mutex::new(Sheet::default()));
+    let _page = open_page(args.status, &sheet)?;
+    let stop = Stop::listen()?;
+    let ledger = ready.ledger().to_path_buf();
+    let (begun, seat) =
+        ready.begin(&identity, secret, patience(args), args.from.as_deref(), args.new_member)?;
+    if begun.rounds_done > 0 {
+        tell(&format!("going on after round {}", begun.rounds_done));
+    }
+    let fixed = Fixed::of(&seat, listening, &ledger, seeded);
+    let watcher = Watcher::new(fixed, &args.home, begun.rounds_done, measure, stop.clone(), sheet)?;
+    let window = Window::open(port, &args.home)?;
+    let work = Work { seat, watcher, home: &args.home, began: Instant::now() };
+    let result = work.train(begun, &mut *links, &stop);
+    let result = result.map(|summary| show(&summary, &args.home, own.json));
+    window.close(result, &stop, own.json)
+}
+
+fn patience(args: &RunArgs) -> Patience {
+    let millis = |seconds: f64| (seconds * 1000.0) as u64;
+    Patience {
+        give_up: millis(args.give_up),
+        linger: millis(args.linger),
+        meet_first: true,
+        ..Patience::default()
+    }
+}
+
+/// Fresh draws from the operating system. A seed makes them the simulator's, for tests: builds for use refuse it.
+fn secret() -> Result<(Secret, bool), Failure> {
+    const SWITCH: &str = "PRDO_TEST_SEED";
+    let Some(seed) = std::env::var_os(SWITCH) else {
+        let drawn = Secret::from_operating_system();
+        let drawn =
+            drawn.map_err(|e| Failure::Work(format!("the operating system has no randomness: {e}")))?;
+        return Ok((drawn, false));
+    };
+    if !cfg!(debug_assertions) {
+        return Err(Failure::Input(format!(
+            "{SWITCH} is set: it makes all noise known and is for tests of prdo itself; this build refuses it. Unset it"
+        )));
+    }
+    let number = seed.to_str().and_then(|text| text.parse().ok());
+    let number = number.ok_or_else(|| Failure::Input(format!("{SWITCH} must be a whole number")))?;
+    Ok((Secret::from_seed(number), true))
+}
+
+#[cfg(feature = "peers")]
+fn open_links(
+    seat: &Seat,
+    identity: &Identity,
+    address: SocketAddr,
+) -> Result<(Box<dyn Transport>, String), Failure> {
+    let links = super::links::open(seat, identity, address, false)?;
+    let listening = links.local_address().to_string();
+    Ok((Box::new(links), listening))
+}
+
+#[cfg(not(feature = "peers"))]
+fn open_links(_: &Seat, _: &Identity, _: SocketAddr) -> Result<(Box<dyn Transport>, String), Failure> {
+    Err(Failure::Input("this prdo was built without the feature `peers`, which node run needs".into()))
+}
+
+fn open_page(address: Option<SocketAddr>, sheet: &Arc<Mutex<Sheet>>) -> Result<Option<Page>, Failure> {
+    let Some(address) = address else { return Ok(None) };
+    let failed = |error: PageError| Failure::Input(format!("--status: {error}"));
+    let page = Page::open(address, Arc::clone(sheet)).map_err(failed)?;
+    tell(&format!("status page: http://{}/", page.address()));
+    Ok(Some(page))
+}
+
+fn announce(ready: &Ready, seeded: bool) {
+    let (seat, outlook) = (ready.seat(), &ready.outlook);
+    let (terms, planned) = (seat.agreement.terms(), &seat.planned);
+    tell(&format!(
+        "{} in {} ({}): {} of {} with {} parameters, {} rounds, {}",
+        seat.member.name,
+        terms.name,
+        hex(&seat.agreement.hash()[..6]),
+        planned.recipe.method.card().title,
+        planned.model.kind,
+        terms.dimension,
+        terms.rounds,
+        match seat.neighbours().len() {
+            1 => "1 neighbour".to_string(),
+            many => format!("{many} neighbours"),
+        }
+    ));
+    tell(&format!(
+        "privacy: ε = {} spent, {} after this run, budget {} at δ = {:e}; noise multiplier {:.4}",
+        short(outlook.spent, 4),
+        short(outlook.after, 4),
+        outlook.budget.epsilon(),
+        outlook.budget.delta(),
+        planned.guarantee.noise_multiplier
+    ));
+    if seeded {
+        tell(TEST_SEED);
+    }
+}
+
+/// A node at work in its folder.
+struct Work<'a> {
+    seat: Seat,
+    watcher: Watcher,
+    home: &'a Path,
+    began: Instant,
+}
+
+impl Work<'_> {
+    fn train(
+        mut self,
+        begun: Begun,
+        links: &mut dyn Transport,
+        stop: &Stop,
+    ) -> Result<MemberSummary, Failure> {
+        let Begun { setup, ledger, .. } = begun;
+        let rounds = self.seat.agreement.terms().rounds;
+        match prdo_peer::driver::run(setup, links, &mut self.watcher, stop.flag()) {
+            Ok(Ended::Finished { unconfirmed }) => self.finish(&ledger, &unconfirmed),
+            Ok(Ended::Stopped { round }) => {
+                if let Some(conflict) = self.watcher.conflict.take() {
+                    self.watcher.ended(State::Stopped, &conflict);
+                    return Err(Failure::Input(format!("{conflict}. Nothing was released")));
+                }
+                let message = format!(
+                    "stopped after round {round} of {rounds}; everything is saved: the same command goes on"
+                );
+                self.watcher.ended(State::Stopped, &message);
+                tell(&message);
+                Err(Failure::Work("interrupted".into()))
+            }
+            Err(error) => {
+                let reasons = self.watcher.reasons();
+                let because = if reasons.is_empty() { String::new() } else { format!(" ({reasons})") };
+                let input =
+                    matches!(error, SessionError::Peer(PeerError::NotMet { .. }) | SessionError::Resume(_));
+                let waited =
+                    matches!(error, SessionError::Peer(PeerError::NotMet { .. } | PeerError::GaveUp { .. }));
+                let message = format!("{error}{}", if waited { because } else { String::new() });
+                self.watcher.ended(if waited { State::Stopped } else { State::Failed }, &message);
+                Err(if input { Failure::Input(message) } else { Failure::Work(message) })
+            }
+        }
+    }
+
+    /// Writes the model, ends the run in the ledger, and writes the summary last: it marks the run as finished.
+    fn finish(
+        mut self,
+        ledger: &Mutex<LedgerFile>,
+        unconfirmed: &[String],
+    ) -> Result<MemberSummary, Failure> {
+        let terms = self.seat.agreement.terms();
+        let model = self.watcher.model.take().unwrap_or_default();
+        let bytes = match &self.seat.planned.model.form {
+            Form::Network { spec, .. } => write_network(spec, &model, &[], false).map_err(|e| e.to_string()),
+            _ => write_model(&model).map_err(|e| e.to_string()),
+        };
+        let bytes = bytes.map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
+        write_atomically(&self.home.join(names::MODEL), &bytes)?;
+        let ended = locked(ledger).end_run(&terms.run, terms.rounds);
+        ended.map_err(|e| Failure::Work(e.to_string()))?;
+        let message = match unconfirmed {
+            [] => "finished".to_string(),
+            names => format!(
+                "finished; {} may still need this node: the same command serves them",
+                names.join(", ")
+            ),
+        };
+        self.watcher.ended(State::Finished, &message);
+        let summary = self.watcher.summary(unconfirmed, self.began.elapsed());
+        write_privately(&self.home.join(names::SUMMARY), artefact::text(&summary).as_bytes())?;
+        Ok(summary)
+    }
+}
+
+/// The summary of a run that is over for everybody.
+fn finished(home: &Path) -> Option<MemberSummary> {
+    let bytes = std::fs::read(home.join(names::SUMMARY)).ok()?;
+    artefact::parse(&bytes).ok().filter(MemberSummary::is_over)
+}
+
+fn show(summary: &MemberSummary, home: &Path, as_json: bool) {
+    if as_json {
+        say(&artefact::line(summary));
+        return;
+    }
+    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    let before = summary.rounds_before.filter(|before| *before > 0);
+    let before = before.map_or(String::new(), |before| format!(", those after {before}"));
+    let rounds = summary.rounds.unwrap_or(0);
+    say(&format!("done: {rounds} rounds{before} in {:.1} s", number(summary.seconds)));
+    if let Some(accuracy) = summary.test_accuracy {
+        say(&format!("test accuracy {:.2} % (this member's own model)", 100.0 * accuracy));
+    }
+    let seeded = if summary.test_seed.is_some() { format!(" ({TEST_SEED})") } else { String::new() };
+    say(&format!(
+        "privacy: ε = {} spent of {} at δ = {:e} for every record{seeded}",
+        short(number(summary.epsilon_spent), 4),
+        number(summary.budget),
+        number(summary.delta)
+    ));
+    for name in summary.unconfirmed.iter().flatten() {
+        say(&format!("{name} has not confirmed the last message: the same command serves it once more"));
+    }
+    say(&format!("model: {}", home.join(names::MODEL).display()));
+}

@@ -1,0 +1,192 @@
+//! What is known of a linear model before there are records: its card, and the bounds that follow from its formula.
+
+use super::{LogCosh, Logistic, ModelError, Quadratic, Softmax};
+use prdo_data::Table;
+use prdo_privacy::Model;
+
+/// The linear models, in the order in which run files list them.
+pub const LINEAR: &[&ModelCard] = &[&Logistic::CARD, &Softmax::CARD, &Quadratic::CARD, &LogCosh::CARD];
+
+/// What a linear model reads and is made of.
+#[derive(Debug)]
+pub struct ModelCard {
+    /// Its `kind` in run files.
+    pub name: &'static str,
+    /// The sources of data that it fits, as run files name them.
+    pub sources: &'static [&'static str],
+    /// What it makes of labels: a model that reads none predicts nothing, and takes no feature map.
+    pub labels: Labels,
+    /// Whether it has an intercept.
+    pub intercept: Intercept,
+    /// The one number that it is made with.
+    pub parameter: Parameter,
+    /// Makes it for records of this shape with this value of the parameter.
+    pub make: fn(Sizes, f64) -> Result<Box<dyn LinearModel>, ModelError>,
+}
+
+/// Which labels a model learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// Two classes.
+    Two,
+    /// Two classes or more.
+    Classes,
+    /// It does not read them.
+    Unread,
+}
+
+/// Whether a model has an intercept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intercept {
+    /// If asked for: one feature more, always 1.
+    Optional,
+    /// Of its own, for every class.
+    Own,
+    /// No.
+    None,
+}
+
+/// A number that a model is made with.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name in the run file's `[model]`.
+    pub name: &'static str,
+    /// Its value if none is given.
+    pub default: f64,
+    /// Its range, in words.
+    pub allowed: &'static str,
+    /// Whether a value is in its range.
+    pub fits: fn(f64) -> bool,
+}
+
+/// The shape of the records a model is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Features a record, with an optional intercept.
+    pub width: usize,
+    /// How many classes there are.
+    pub classes: usize,
+}
+
+/// A bound, and how it comes about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The bound.
+    pub value: f64,
+    /// Where it is from, in words.
+    pub how: &'static str,
+}
+
+/// A linear model: its formula says how steep and how curved its losses are.
+pub trait LinearModel: Model<Data = Table> {
+    /// L_s, for records whose features have ‖a‖² of at most `largest`.
+    fn smoothness(&self, largest: f64) -> Bound;
+
+    /// A bound on ‖∇ℓ‖² at every x for a record with ‖a‖² = `square`, where there is one; `how` is about its mean over a
+    /// node's records.
+    fn gradient_square(&self, square: f64) -> Option<Bound>;
+
+    /// f(x) − min f, from the loss and the gradient of f at x; `None` where f has no lower bound.
+    fn gap(&self, x: &[f64], loss: f64, gradient: &[f64]) -> Option<Bound>;
+
+    /// The same model on the features that a map makes, its intercept multiplied by `constant`; `None` if it takes no map.
+    ///
+    /// # Errors
+    /// A constant that is negative or not finite.
+    fn on_features(&self, constant: f64) -> Result<Option<MappedModel>, ModelError>;
+}
+
+/// A model of features that a map made.
+pub type MappedModel = Box<dyn Model<Data = Table<f32>>>;
+
+impl Parameter {
+    /// `value`, if it is in range.
+    pub(crate) fn checked(&self, value: f64) -> Result<f64, ModelError> {
+        match (self.fits)(value) {
+            true => Ok(value),
+            false => Err(ModelError { field: self.name, value, allowed: self.allowed }),
+        }
+    }
+
+    /// The weight of a regulariser.
+    pub(crate) const fn regularization(default: f64) -> Self {
+        Self { name: "regularization", default, allowed: "at least 0", fits: |x| x.is_finite() && x >= 0.0 }
+    }
+}
+
+impl Bound {
+    /// The gap of losses that are never negative.
+    pub(crate) fn loss(value: f64) -> Self {
+        Self { value, how: "at most f(x⁰), for no loss is negative" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prdo_privacy::Records;
+
+    const SIZES: Sizes = Sizes { width: 1, classes: 2 };
+
+    /// One feature suits every model.
+    fn data() -> Table {
+        let features: Vec<f64> = (0..24).map(|i| (i as f64 * 0.37).sin()).collect();
+        let labels = (0..24).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+        Table::new(1, features, labels).unwrap()
+    }
+
+    #[test]
+    fn defaults_fit_their_ranges_and_names_differ() {
+        for (k, card) in LINEAR.iter().enumerate() {
+            assert!((card.parameter.fits)(card.parameter.default), "{}", card.name);
+            assert!((card.make)(SIZES, f64::NAN).is_err(), "{}", card.name);
+            assert!(LINEAR[..k].iter().all(|other| other.name != card.name));
+            let model = (card.make)(SIZES, card.parameter.default).unwrap();
+            let mapped = model.on_features(0.1).unwrap();
+            assert_eq!(mapped.is_some(), card.labels != Labels::Unread, "{}", card.name);
+        }
+    }
+
+    #[test]
+    fn bounds_hold_along_a_line() {
+        let data = data();
+        let largest = data.features().iter().map(|a| a * a).fold(0.0, f64::max);
+        for card in LINEAR {
+            let model = (card.make)(SIZES, card.parameter.default).unwrap();
+            let d = model.dimension();
+            let smoothness = model.smoothness(largest).value;
+            let (mut here, mut there) = (vec![0.0; d], vec![0.0; d]);
+            for step in -20..20 {
+                let [x, y] = [step, step + 1].map(|k| vec![f64::from(k) * 0.15; d]);
+                for r in 0..data.len() {
+                    model.gradient(&x, &data, r, &mut here);
+                    model.gradient(&y, &data, r, &mut there);
+                    let square: f64 = here.iter().map(|g| g * g).sum();
+                    let bound = model.gradient_square(data.row(r)[0].powi(2));
+                    assert!(bound.is_none_or(|bound| square <= bound.value), "{}", card.name);
+                    let apart = here.iter().zip(&there).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                    let moved = 0.15 * (d as f64).sqrt();
+                    assert!(apart <= 1.0001 * smoothness * moved, "{}", card.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_loss_falls_by_no_more_than_the_gap() {
+        let data = data();
+        let all = Records::Run(0, data.len());
+        let count = data.len() as f64;
+        for card in LINEAR {
+            let model = (card.make)(SIZES, card.parameter.default).unwrap();
+            let mut gradient = vec![0.0; model.dimension()];
+            let x = vec![0.3; model.dimension()];
+            let loss = model.evaluate(&x, &data, all, &mut gradient) / count;
+            gradient.iter_mut().for_each(|g| *g /= count);
+            let gap = model.gap(&x, loss, &gradient).unwrap().value;
+            let least = (-200..200).map(|k| vec![f64::from(k) * 0.02; x.len()]);
+            let least = least.map(|y| model.sum_losses(&y, &data, all) / count).fold(f64::INFINITY, f64::min);
+            assert!(loss - least <= gap + 1e-12, "{}: {} above {gap}", card.name, loss - least);
+        }
+    }
+}

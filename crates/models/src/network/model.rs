@@ -1,0 +1,172 @@
+//! A network as a model: what the gate and the simulator ask for.
+
+use super::engine::{COMPARABLE, GROUP, NetworkEngine, Normalisation};
+use super::{Shape, Spec};
+use prdo_data::{Feature, Table};
+use prdo_kernels::Level;
+use prdo_privacy::{Engine, Model, Piece, Records};
+use std::marker::PhantomData;
+
+/// Softmax cross-entropy of a network. Parameters are doubles; computing is in single precision.
+#[derive(Clone, Debug)]
+pub struct Network<F: Feature = f64> {
+    spec: Spec,
+    engine: NetworkEngine,
+    records: PhantomData<fn(F)>,
+}
+
+impl<F: Feature> Network<F> {
+    /// The network on records normalised by public constants.
+    pub fn new(spec: Spec, normalisation: Normalisation) -> Self {
+        Self::with_level(spec, normalisation, Level::best())
+    }
+
+    /// The same with these instructions instead of the fastest there are: for comparisons.
+    pub fn with_level(spec: Spec, normalisation: Normalisation, level: Level) -> Self {
+        let engine = NetworkEngine::new(&spec, normalisation, level);
+        Self { spec, engine, records: PhantomData }
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Bytes of memory that one thread needs for gradients at `points` points: parameters as kernels read them,
+    /// working memory and sums.
+    pub fn bytes(&self, points: usize) -> usize {
+        points * self.engine.bytes() + 12 * self.engine.coordinates()
+    }
+
+    /// One score a class of each record, in order: what the softmax is taken of.
+    pub fn scores(&self, x: &[f64], data: &Table<F>) -> Vec<Vec<f32>> {
+        let at = self.engine.at(&[x], COMPARABLE);
+        let mut runner = at.runner();
+        let mut scores = Vec::with_capacity(data.len());
+        each_group(Records::Run(0, data.len()), |group| {
+            runner.look(data, group);
+            scores.extend((0..group.len()).map(|which| runner.scores(which).to_vec()));
+        });
+        scores
+    }
+
+    /// Losses of `records`, a few at a time, and how many are right.
+    fn look(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> (f64, u64) {
+        let at = self.engine.at(&[x], COMPARABLE);
+        let mut runner = at.runner();
+        let (mut loss, mut right) = (0.0, 0);
+        each_group(records, |group| {
+            let (losses, correct) = runner.look(data, group);
+            loss += losses.iter().sum::<f64>();
+            right += correct;
+        });
+        (loss, right)
+    }
+}
+
+/// Calls `visit` with a few records at a time.
+fn each_group(records: Records<'_>, mut visit: impl FnMut(&[u32])) {
+    let mut group = Vec::with_capacity(GROUP);
+    records.each(|r| {
+        group.push(r as u32);
+        if group.len() == GROUP {
+            visit(&group);
+            group.clear();
+        }
+    });
+    if !group.is_empty() {
+        visit(&group);
+    }
+}
+
+impl<F: Feature> Model for Network<F> {
+    type Data = Table<F>;
+
+    fn dimension(&self) -> usize {
+        self.spec.parameters()
+    }
+
+    fn check(&self, data: &Table<F>) -> Result<(), String> {
+        let Shape { channels, height, width } = self.spec.input();
+        let values = channels * height * width;
+        if data.width() != values {
+            return Err(format!(
+                "the network reads records of {} = {values} values but these have {}",
+                self.spec.input(),
+                data.width()
+            ));
+        }
+        let classes = self.spec.classes();
+        let outside = |y: &&f64| !(**y >= 0.0 && **y < classes as f64 && y.fract() == 0.0);
+        match data.labels().iter().find(outside) {
+            Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", classes - 1)),
+            None => Ok(()),
+        }
+    }
+
+    fn loss(&self, x: &[f64], data: &Table<F>, record: usize) -> f64 {
+        self.look(x, data, Records::List(&[record as u32])).0
+    }
+
+    fn gradient(&self, x: &[f64], data: &Table<F>, record: usize, gradient: &mut [f64]) {
+        gradient.fill(0.0);
+        self.evaluate(x, data, Records::List(&[record as u32]), gradient);
+    }
+
+    fn correct(&self, x: &[f64], data: &Table<F>, record: usize) -> Option<bool> {
+        Some(self.look(x, data, Records::List(&[record as u32])).1 == 1)
+    }
+
+    fn count_correct(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> Option<u64> {
+        Some(self.look(x, data, records).1)
+    }
+
+    fn engine(&self) -> Option<&dyn Engine<Table<F>>> {
+        Some(&self.engine)
+    }
+
+    fn add_gradients(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) {
+        self.evaluate(x, data, records, sum);
+    }
+
+    fn sum_losses(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> f64 {
+        self.look(x, data, records).0
+    }
+
+    fn evaluate(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) -> f64 {
+        // Callers may subtract what they get at two points.
+        let at = self.engine.at(&[x], COMPARABLE);
+        let mut runner = at.runner();
+        let mut loss = 0.0;
+        let mut ordered = vec![0.0_f64; self.engine.coordinates()];
+        each_group(records, |group| {
+            runner.load(data, group);
+            loss += runner.losses().iter().sum::<f64>();
+            for which in 0..group.len() {
+                let mut at = 0;
+                for number in 0..runner.pieces() {
+                    runner.differentiate(which, number);
+                    let piece = runner.piece(0, which, number);
+                    add(piece, &mut ordered[at..at + piece.len()]);
+                    at += piece.len();
+                }
+            }
+        });
+        for (slot, place) in sum.iter_mut().zip(self.engine.places()) {
+            *slot += ordered[*place as usize];
+        }
+        loss
+    }
+}
+
+/// Adds a piece in double precision.
+fn add(piece: Piece<'_>, sum: &mut [f64]) {
+    match piece {
+        Piece::Dense(values) => sum.iter_mut().zip(values).for_each(|(s, v)| *s += f64::from(*v)),
+        Piece::Outer { rows, columns } => {
+            for (row, sums) in rows.iter().zip(sum.chunks_exact_mut(columns.len())) {
+                sums.iter_mut().zip(columns).for_each(|(s, c)| *s += f64::from(row * c));
+            }
+        }
+    }
+}

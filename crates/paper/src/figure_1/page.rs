@@ -1,0 +1,143 @@
+//! Files of the experiment: figures, tables, report.
+
+use super::super::error::Error;
+use super::{BETA, Curve, Figure1, GAMMA, HETEROGENEITY, STEP, Setting};
+use prdo::export::write_figures;
+use prdo::plot::{Chart, Figure, Scale, Series};
+use prdo::prelude::*;
+use prdo::report::{Page, method_style, table};
+use prdo::store::{Folder, names};
+
+/// A panel: every method's mean over its streams, with the range as a band, against a column.
+fn panel(title: &str, x_label: &str, curves: &[Curve], x: &dyn Fn(&Row) -> f64) -> Chart {
+    let mut chart = Chart::new(title, x_label, "‖∇f(x̄)‖").y_scale(Scale::Log);
+    for method in Method::ALL {
+        let own: Vec<&Curve> = curves.iter().filter(|c| c.method == *method).collect();
+        let Some(first) = own.first() else { continue };
+        let (mut points, mut band) = (Vec::new(), Vec::new());
+        for (k, row) in first.rows.iter().enumerate() {
+            let values: Vec<f64> = own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
+            points.push((x(row), values.iter().sum::<f64>() / values.len() as f64));
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            band.push((low, values.iter().copied().fold(0.0, f64::max)));
+        }
+        let series = Series::new(method.card().title, points).style(method_style(*method));
+        chart = chart.series(if own.len() > 1 { series.band(band) } else { series });
+    }
+    chart
+}
+
+const AXES: [(&str, &str); 3] =
+    [("rounds", "figure-1"), ("vectors", "figure-1-vectors"), ("evaluations", "figure-1-evaluations")];
+
+impl Figure1 {
+    /// The two panels against one of the three axes.
+    fn figure(&self, axis: &str) -> Figure {
+        let (setting, full, minibatch) = (&self.setting, &self.full, &self.minibatch);
+        let links = 2.0 * setting.nodes as f64;
+        let per_vector = 8.0 * setting.dimension as f64;
+        let nodes = setting.nodes as f64;
+        let x = |row: &Row| match axis {
+            "vectors" => row.bytes_sent as f64 / per_vector / links,
+            "evaluations" => row.gradient_evaluations as f64 / nodes,
+            _ => f64::from(row.round),
+        };
+        let label = match axis {
+            "vectors" => "vectors sent to each neighbour",
+            "evaluations" => "gradient evaluations a node",
+            _ => "round",
+        };
+        let title = format!("Minibatch {}, {} streams", setting.batch, setting.streams);
+        Figure::new("")
+            .panel(panel("Full batch", label, full, &x))
+            .panel(panel(&title, label, minibatch, &x))
+            .columns(2)
+            .shared_legend()
+    }
+
+    pub fn write(&self, folder: &Folder) -> Result<(), Error> {
+        for (axis, name) in AXES {
+            write_figures(folder.path(), name, &self.figure(axis))?;
+        }
+        let (head, rows) = self.table();
+        let mut csv = head.join(",") + "\n";
+        rows.iter().for_each(|row| csv += &(row.join(",") + "\n"));
+        folder.write(names::TABLE, csv.as_bytes())?;
+        folder.write("curves.csv", curves_csv(&self.full, &self.minibatch).as_bytes())?;
+
+        let mut page = Page::new("Figure 1: heterogeneous logistic regression", &self.verdict());
+        page.paragraph(&self.about());
+        page.add(&table(&head, &rows, &[]));
+        for (axis, _) in AXES {
+            page.figure(self.figure(axis));
+        }
+        page.note("Not private: this experiment uses no noise and no clipping (ε = ∞).", true);
+        page.heading("Repeat it");
+        page.code(if self.quick { "prdo reproduce figure-1 --quick" } else { "prdo reproduce figure-1" });
+        folder.write(names::REPORT, page.finish().as_bytes())?;
+        folder.write(names::RESULTS, (serde_json::to_string_pretty(&self.results)? + "\n").as_bytes())?;
+        Ok(())
+    }
+
+    /// Every method's gradient norms, one a row.
+    pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let head = vec![
+            "method",
+            "full batch: final gradient norm",
+            "minibatch: late gradient norm",
+            "lowest stream",
+            "highest stream",
+        ];
+        let cell = |x: Option<f64>| format!("{:.3e}", x.unwrap_or(f64::NAN));
+        let (full, minibatch) = (&self.results.full_batch, &self.results.minibatch);
+        let row = |method: &Method| {
+            let streams = minibatch.late_grad_norm_by_stream.get(*method).into_iter().flatten().copied();
+            vec![
+                method.card().title.to_string(),
+                cell(full.final_grad_norm.get(*method).copied().flatten()),
+                cell(minibatch.late_grad_norm.get(*method).copied()),
+                cell(Some(streams.clone().fold(f64::INFINITY, f64::min))),
+                cell(Some(streams.fold(0.0, f64::max))),
+            ]
+        };
+        (head, Method::ALL.iter().map(row).collect())
+    }
+
+    pub fn verdict(&self) -> String {
+        format!(
+            "With full gradients PRDO and Exact Diffusion share one trajectory (largest relative difference \
+             {:.1e}) while D-SGD keeps its bias; with minibatches PRDO's late gradient norm is {:.2} of \
+             the best baseline's.",
+            self.results.full_batch.prdo_vs_ed_max_relative, self.results.minibatch.prdo_over_best_baseline
+        )
+    }
+
+    pub fn about(&self) -> String {
+        let Setting { nodes, records, dimension, rounds, batch, streams, .. } = self.setting;
+        let which =
+            if self.quick { "A smaller version of the paper's setting" } else { "The paper's setting" };
+        format!(
+            "{which}: {nodes} nodes on a ring (weights 1/2, 1/4), {records} records each in dimension {dimension}, \
+             heterogeneity {HETEROGENEITY}, step size {STEP}, γ = {GAMMA}, β = {BETA}, {rounds} rounds; minibatches of \
+             {batch} without replacement, {streams} paired streams shared by all methods, PRDO started from the full \
+             gradient. Late: mean over the last sixth of the rounds."
+        )
+    }
+}
+
+fn curves_csv(full: &[Curve], minibatch: &[Curve]) -> String {
+    let mut text = format!("panel,method,stream,{}\n", prdo::store::header());
+    let mut add = |panel: &str, curves: &[Curve]| {
+        let mut stream = std::collections::HashMap::new();
+        for curve in curves {
+            let number = stream.entry(curve.method).and_modify(|n| *n += 1).or_insert(1);
+            for row in &curve.rows {
+                let row = prdo::store::format_row(row);
+                text.push_str(&format!("{panel},{},{number},{row}\n", curve.method));
+            }
+        }
+    };
+    add("full", full);
+    add("minibatch", minibatch);
+    text
+}

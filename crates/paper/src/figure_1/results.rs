@@ -1,0 +1,110 @@
+//! What came out, as it stands in `results.json`.
+
+use super::Curve;
+use prdo::algorithm::Method;
+use prdo::simulator::Row;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json};
+
+/// Everything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    pub full_batch: FullBatch,
+    pub minibatch: Minibatch,
+    pub quick: bool,
+    pub seconds: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FullBatch {
+    pub final_grad_norm: ByMethod<Option<f64>>,
+    pub prdo_vs_ed_max_relative: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Minibatch {
+    pub streams: u64,
+    /// Means over the streams.
+    pub late_grad_norm: ByMethod<f64>,
+    pub late_grad_norm_by_stream: ByMethod<Vec<f64>>,
+    pub prdo_over_best_baseline: f64,
+}
+
+impl FullBatch {
+    pub(super) fn of(curves: &[Curve], prdo_vs_ed_max_relative: f64) -> Self {
+        let last = |curve: &Curve| (curve.method, curve.rows.last().map(|row| row.grad_norm));
+        Self { final_grad_norm: ByMethod(curves.iter().map(last).collect()), prdo_vs_ed_max_relative }
+    }
+}
+
+impl Minibatch {
+    pub(super) fn of(curves: &[Curve], streams: u64) -> Self {
+        let of = |method: &Method| {
+            let own = curves.iter().filter(|curve| curve.method == *method);
+            (*method, own.map(|curve| late(&curve.rows)).collect::<Vec<f64>>())
+        };
+        let by_stream: Vec<(Method, Vec<f64>)> = Method::ALL.iter().map(of).collect();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let means = ByMethod(by_stream.iter().map(|(method, values)| (*method, mean(values))).collect());
+        let baselines = means.0.iter().filter(|(method, _)| *method != Method::Prdo);
+        let best = baselines.map(|(_, norm)| *norm).fold(f64::INFINITY, f64::min);
+        Self {
+            streams,
+            prdo_over_best_baseline: means.get(Method::Prdo).copied().unwrap_or(f64::NAN) / best,
+            late_grad_norm: means,
+            late_grad_norm_by_stream: ByMethod(by_stream),
+        }
+    }
+}
+
+/// Mean of ‖∇f(x̄)‖ over the last sixth of the rounds (500–600 in the paper's setting).
+fn late(rows: &[Row]) -> f64 {
+    let last = rows.last().map_or(0, |row| row.round);
+    let late: Vec<f64> =
+        rows.iter().filter(|row| row.round >= last - last / 6).map(|row| row.grad_norm).collect();
+    late.iter().sum::<f64>() / late.len().max(1) as f64
+}
+
+/// Something of each method: in files an object with their names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByMethod<T>(Vec<(Method, T)>);
+
+impl<T> ByMethod<T> {
+    pub fn get(&self, method: Method) -> Option<&T> {
+        self.0.iter().find(|(own, _)| *own == method).map(|(_, value)| value)
+    }
+}
+
+impl<T: Serialize> Serialize for ByMethod<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(method, value)| (method.card().name, value)))
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ByMethod<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let one = |(name, value): (String, Json)| {
+            let method = name.parse().map_err(D::Error::custom)?;
+            Ok((method, serde_json::from_value(value).map_err(D::Error::custom)?))
+        };
+        Map::deserialize(deserializer)?.into_iter().map(one).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_results_are_read_and_written_back_unchanged() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/figure-1/results.json");
+        let text = std::fs::read_to_string(file).unwrap();
+        let results: Results = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string_pretty(&results).unwrap() + "\n", text);
+    }
+}

@@ -1,0 +1,334 @@
+//! Tables, figures and report of the frontier, from the results alone.
+
+use super::super::error::Error;
+use super::super::grid::Grid as _;
+use super::super::table_1::setting::{BUDGETS as PAPER_BUDGETS, paper_accuracy, paper_name};
+use super::plan::Plan;
+use super::points::Point;
+use super::results::{Figures, Results};
+use super::setting::{Data, Map};
+use prdo::algorithm::Method;
+use prdo::export::write_figures;
+use prdo::plot::{Chart, Figure, Scale, Series};
+use prdo::report::{Page, method_style, table};
+use prdo::store::{Folder, names};
+
+/// What every number means.
+pub const CAPTION: &str = "Test accuracy (%) of the average model after the last round, mean ± sample deviation over seeds (each \
+    with a partition of its own); δ = 1e-5; settings chosen on validation records.";
+
+/// The colour of the paper's points: none of the methods'.
+const PAPERS_STYLE: usize = 6;
+
+/// One data set as rows and columns.
+pub struct Table {
+    /// What it is.
+    pub title: String,
+    /// Its columns.
+    pub head: Vec<String>,
+    /// A row for each map and method.
+    pub rows: Vec<Vec<String>>,
+    /// Who is ahead at which budget.
+    pub verdict: Vec<String>,
+}
+
+/// A table for each data set.
+pub fn tables(points: &[Point<'_>]) -> Vec<Table> {
+    sets(points).into_iter().map(|data| one_table(data, &of_set(points, data))).collect()
+}
+
+fn sets(points: &[Point<'_>]) -> Vec<Data> {
+    let mut sets: Vec<Data> = points.iter().map(|point| point.data).collect();
+    sets.dedup();
+    sets
+}
+
+fn of_set<'a>(points: &'a [Point<'a>], data: Data) -> Vec<&'a Point<'a>> {
+    points.iter().filter(|point| point.data == data).collect()
+}
+
+fn budgets(points: &[&Point<'_>]) -> Vec<f64> {
+    let mut epsilons: Vec<f64> = points.iter().map(|point| point.epsilon).collect();
+    epsilons.sort_by(f64::total_cmp);
+    epsilons.dedup();
+    epsilons
+}
+
+fn maps(points: &[&Point<'_>]) -> Vec<Map> {
+    let mut maps: Vec<Map> = points.iter().map(|point| point.map).collect();
+    maps.sort_unstable();
+    maps.dedup();
+    maps
+}
+
+fn one_table(data: Data, points: &[&Point<'_>]) -> Table {
+    let epsilons = budgets(points);
+    let mut head = vec!["features".to_string(), "method".to_string()];
+    head.extend(epsilons.iter().map(|epsilon| format!("ε = {epsilon}")));
+    let at = |map: Map, method: Method, epsilon: f64| {
+        let here = |point: &&&Point<'_>| (point.map, point.method, point.epsilon) == (map, method, epsilon);
+        points.iter().find(here).map_or("–".to_string(), |point| point.show())
+    };
+    let mut rows = Vec::new();
+    for map in maps(points) {
+        for method in Method::ALL.iter().filter(|m| points.iter().any(|p| (p.map, p.method) == (map, **m))) {
+            let mut row = vec![map.to_string(), paper_name(*method)];
+            row.extend(epsilons.iter().map(|epsilon| at(map, *method, *epsilon)));
+            rows.push(row);
+        }
+    }
+    if data == Data::Cifar10 {
+        rows.extend(papers_rows(&epsilons));
+    }
+    let verdict = maps(points)
+        .iter()
+        .flat_map(|map| epsilons.iter().filter_map(|epsilon| leader(points, *map, *epsilon)))
+        .collect();
+    Table {
+        title: format!("{}: {}", data.title(), "private softmax regression on fixed features"),
+        head,
+        rows,
+        verdict,
+    }
+}
+
+/// What the paper's network reaches.
+fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
+    let row = |method: &Method| {
+        let mut row = vec!["the paper's network".to_string(), paper_name(*method)];
+        let found =
+            |epsilon: &f64| paper_accuracy(*method, *epsilon).map_or("–".into(), |a| format!("{a:.2}"));
+        row.extend(epsilons.iter().map(found));
+        row
+    };
+    Method::ALL.iter().map(row).collect()
+}
+
+/// Who is ahead at one budget, among methods with the same seeds.
+fn leader(points: &[&Point<'_>], map: Map, epsilon: f64) -> Option<String> {
+    let mut here: Vec<&&Point<'_>> =
+        points.iter().filter(|point| point.map == map && point.epsilon == epsilon).collect();
+    here.sort_by(|a, b| b.spread(|f| f.accuracy).mean.total_cmp(&a.spread(|f| f.accuracy).mean));
+    let [first, second, ..] = here[..] else { return None };
+    if here.iter().any(|point| point.seeds() != first.seeds()) {
+        return None;
+    }
+    let (top, next) = (first.spread(|f| 100.0 * f.accuracy), second.spread(|f| 100.0 * f.accuracy));
+    let noise = ((top.deviation.powi(2) + next.deviation.powi(2)) / top.count as f64).sqrt();
+    let doubt = match top.count {
+        1 => "one seed: this may be chance".to_string(),
+        n if top.mean - next.mean < 2.0 * noise => format!("within the spread over {n} seeds"),
+        n => format!("{n} seeds"),
+    };
+    Some(format!(
+        "{map}, ε = {epsilon}: {} is ahead with {:.2} %, before {} with {:.2} % ({doubt}).",
+        paper_name(first.method),
+        top.mean,
+        paper_name(second.method),
+        next.mean
+    ))
+}
+
+/// Accuracy against ε, a panel for each data set and map.
+fn frontier(points: &[Point<'_>]) -> Figure {
+    let mut figure = Figure::new("").columns(2).shared_legend();
+    for data in sets(points) {
+        let own = of_set(points, data);
+        for map in maps(&own) {
+            let here: Vec<&Point<'_>> = own.iter().filter(|point| point.map == map).copied().collect();
+            figure = figure.panel(panel(data, map, &here));
+        }
+    }
+    figure.panel_size(400.0, 320.0)
+}
+
+fn panel(data: Data, map: Map, points: &[&Point<'_>]) -> Chart {
+    let mut chart =
+        Chart::new(format!("{}, {map}", data.title()), "ε", "test accuracy (%)").x_scale(Scale::Log);
+    for method in Method::ALL {
+        let own: Vec<_> = points.iter().filter(|point| point.method == *method).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let spreads: Vec<_> = own.iter().map(|p| (p.epsilon, p.spread(|f| 100.0 * f.accuracy))).collect();
+        let line = spreads.iter().map(|(epsilon, s)| (*epsilon, s.mean)).collect();
+        let band = spreads.iter().map(|(_, s)| (s.mean - s.deviation, s.mean + s.deviation)).collect();
+        let series = Series::new(paper_name(*method), line).band(band).style(method_style(*method));
+        chart = chart.series(series);
+    }
+    if data == Data::Cifar10 {
+        let found = |epsilon: &f64| Some((*epsilon, paper_accuracy(Method::Prdo, *epsilon)?));
+        let line = PAPER_BUDGETS.iter().filter_map(found).collect();
+        chart = chart.series(Series::new("PRDO, the paper's network", line).style(PAPERS_STYLE));
+    }
+    chart
+}
+
+/// Every point with its settings, for whoever wants all of it.
+fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let head = vec![
+        "data",
+        "features",
+        "method",
+        "ε",
+        "ε proven",
+        "z",
+        "rate",
+        "T",
+        "C",
+        "step",
+        "accuracy",
+        "worst node",
+        "validation",
+        "parameters",
+        "MB sent",
+        "s",
+        "seeds",
+    ];
+    let row = |point: &Point<'_>| {
+        let mean = |figure: fn(&Figures) -> f64| point.spread(figure).mean;
+        // Settings are the same for every seed.
+        let set = |figure: fn(&Figures) -> f64| {
+            point.cells.first().map_or(0.0, |cell| figure(&cell.figures)).to_string()
+        };
+        vec![
+            point.data.to_string(),
+            point.map.to_string(),
+            paper_name(point.method),
+            point.epsilon.to_string(),
+            format!("{:.4}", mean(|f| f.epsilon_proven)),
+            format!("{:.4}", mean(|f| f.noise_multiplier)),
+            format!("{:.4}", mean(|f| f.rate)),
+            format!("{:.0}", mean(|f| f.rounds)),
+            set(|f| f.clip),
+            set(|f| f.step_size),
+            point.show(),
+            format!("{:.2}", mean(|f| 100.0 * f.lowest_node_accuracy)),
+            format!("{:.2}", mean(|f| 100.0 * f.validation_accuracy)),
+            format!("{:.0}", mean(|f| f.parameters)),
+            format!("{:.1}", mean(|f| f.bytes_sent / 1e6)),
+            format!("{:.1}", mean(|f| f.seconds)),
+            point.cells.len().to_string(),
+        ]
+    };
+    (head, points.iter().map(row).collect())
+}
+
+/// Writes everything that can be drawn from what is done so far.
+pub fn write(plan: &Plan, results: &Results) -> Result<(), Error> {
+    let folder = Folder::wait(&plan.out, names::RESULTS)?;
+    let points = Point::all(results);
+    folder.write("table.md", markdown(&points, plan).as_bytes())?;
+    folder.write(names::TABLE, csv(&points)?.as_bytes())?;
+    if !points.is_empty() {
+        write_figures(folder.path(), "frontier", &frontier(&points))?;
+    }
+    folder.write(names::REPORT, report(&points, plan).as_bytes())?;
+    Ok(())
+}
+
+fn markdown_table<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
+    let head: Vec<&str> = head.iter().map(S::as_ref).collect();
+    let rule = vec!["---"; head.len()];
+    let mut text = format!("| {} |\n| {} |\n", head.join(" | "), rule.join(" | "));
+    rows.iter().for_each(|row| text += &format!("| {} |\n", row.join(" | ")));
+    text
+}
+
+/// `table.md`.
+fn markdown(points: &[Point<'_>], plan: &Plan) -> String {
+    let mut text = format!("# Accuracy against ε\n\n{CAPTION}\n\n");
+    for table in tables(points) {
+        text += &format!("## {}\n\n{}\n", table.title, markdown_table(&table.head, &table.rows));
+        table.verdict.iter().for_each(|line| text += &format!("- {line}\n"));
+        text += "\n";
+    }
+    let (head, rows) = details(points);
+    text += &format!("## Every point with its settings\n\n{}\n", markdown_table(&head, &rows));
+    text + &format!("To go on: `{}`\n", plan.command())
+}
+
+/// `table.csv`: a line for each point, figures with all their digits.
+fn csv(points: &[Point<'_>]) -> Result<String, Error> {
+    let mut text = String::new();
+    for (k, point) in points.iter().enumerate() {
+        let json = serde_json::to_value(point.row())?;
+        let Some(fields) = json.as_object() else { continue };
+        if k == 0 {
+            text += &format!("{}\n", fields.keys().cloned().collect::<Vec<_>>().join(","));
+        }
+        let value = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), String::from);
+        text += &format!("{}\n", fields.values().map(value).collect::<Vec<_>>().join(","));
+    }
+    Ok(text)
+}
+
+fn report(points: &[Point<'_>], plan: &Plan) -> String {
+    let all = tables(points);
+    let runs: usize = points.iter().map(|point| point.cells.len()).sum();
+    let sets = if all.len() == 1 { "data set" } else { "data sets" };
+    let lead = format!("{runs} runs on {} {sets}. {CAPTION}", all.len());
+    let mut page = Page::new("Accuracy against ε", &lead);
+    if !points.is_empty() {
+        page.figure(frontier(points));
+    }
+    for one in &all {
+        page.heading(&one.title);
+        page.add(&table(&one.head.iter().map(String::as_str).collect::<Vec<_>>(), &one.rows, &[]));
+        one.verdict.iter().for_each(|line| page.paragraph(line));
+    }
+    page.note(
+        "The feature maps are made of public constants and see no private record: they cost no privacy. Seeded \
+         simulations: not private against anyone who knows the seed. ε is what the same runs with secret draws would \
+         promise for every record (add/remove, complete transcript). That settings were chosen on validation records \
+         of the same public benchmark is not part of ε.",
+        true,
+    );
+    let (head, rows) = details(points);
+    page.folded("Every point with its settings", |page| page.add(&table(&head, &rows, &[])));
+    page.heading("Go on");
+    page.paragraph("The same command goes on; finished runs stay. One run is one folder, with its run file:");
+    page.code(&plan.command());
+    page.code("prdo run runs/NAME/run.toml --out again");
+    page.finish()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::super::grid::Results as _;
+    use super::super::results::tests::cell;
+    use super::*;
+
+    #[test]
+    fn tables_show_means_and_say_when_a_lead_may_be_chance() {
+        let mut results = Results::default();
+        for (seed, edm, prdo) in [(1, 0.70, 0.60), (2, 0.72, 0.62)] {
+            results.put(cell(Method::Edm, 8.0, seed, edm));
+            results.put(cell(Method::Prdo, 8.0, seed, prdo));
+            results.put(cell(Method::Edm, 1.0, seed, edm));
+            results.put(cell(Method::Prdo, 1.0, seed, edm - 0.001));
+        }
+        let points = Point::all(&results);
+        let table = &tables(&points)[0];
+        assert_eq!(table.head, ["features", "method", "ε = 1", "ε = 8"]);
+        assert_eq!(table.rows[0], ["scattering", "PRDO", "70.90 ± 1.41", "61.00 ± 1.41"]);
+        assert!(table.verdict[0].contains("within the spread over 2 seeds"), "{:?}", table.verdict);
+        assert!(
+            table.verdict[1].ends_with("DP-EDM is ahead with 71.00 %, before PRDO with 61.00 % (2 seeds).")
+        );
+        let csv = csv(&points).unwrap();
+        assert_eq!(
+            csv.lines().take(2).collect::<Vec<_>>(),
+            [
+                "data,features,method,epsilon,delta,accuracy_mean,accuracy_std,seeds,lowest_node_accuracy,\
+                 validation_accuracy,noise_multiplier,epsilon_proven,rate,rounds,clip,step_size,parameters,seconds,bytes_sent",
+                "digits,scattering,prdo,1.0,0.00001,0.709,0.014142135623730963,2,0.0,0.0,1.5,0.0,0.0,0.0,0.0,0.0,0.0,2.0,1000000.0",
+            ]
+        );
+        assert_eq!(csv.lines().count(), 5);
+        // Other seeds are no comparison.
+        results.cells.pop();
+        assert_eq!(tables(&Point::all(&results))[0].verdict.len(), 1);
+    }
+}

@@ -1,0 +1,19 @@
+//! The paper's experiments: `figure_1`, `sensitivity_example`, `bounds`, and the grids of runs (`grid`) `table_1` and
+//! `frontier`. What they ask of the program around them is [`Front`]; nothing is printed here.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![allow(missing_docs, reason = "for `prdo reproduce`: names that explain themselves")]
+
+pub mod bounds;
+mod error;
+pub mod figure_1;
+mod front;
+pub mod frontier;
+pub mod grid;
+mod numbers;
+pub mod sensitivity_example;
+pub mod table_1;
+mod typed;
+
+pub use error::Error;
+pub use front::{Facts, Front, Stage};

@@ -1,0 +1,239 @@
+//! What was asked for: which cells, in which order, from which data, into which folder.
+
+use super::super::error::Error;
+use super::super::front::{Facts, Stage};
+use super::super::grid::{Grid, Key as _, Results as _};
+use super::super::typed::{Command, distinct, list, quoted};
+use super::page;
+use super::results::{Cell, Deal, Results};
+use super::run_file::run_file;
+use super::setting::{BUDGETS, Group, Key, Noise, PAPER_ROUNDS, Setting, paper_multiplier, thousands};
+use prdo::algorithm::Method;
+use prdo::network::Law;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// T of `--quick`.
+const QUICK_ROUNDS: u32 = 60;
+/// A file that every copy of CIFAR-10's binary version has, and the bytes of each of them: 10,000 images.
+const FIRST_BATCH: &str = "data_batch_1.bin";
+const BYTES: u64 = 10_000 * (1 + 3 * 32 * 32);
+
+/// What was asked for, as it was: what is left open is empty or `None`.
+pub struct Request {
+    /// The folder that holds CIFAR-10's.
+    pub data: PathBuf,
+    pub methods: Vec<Method>,
+    pub epsilons: Vec<f64>,
+    pub rounds: Option<u32>,
+    pub seeds: Vec<u64>,
+    pub noise: Noise,
+    pub start: Law,
+    pub out: Option<PathBuf>,
+    pub quick: bool,
+    /// Time between checkpoints.
+    pub checkpoint_every: Duration,
+}
+
+/// What was asked for, checked and complete.
+pub struct Plan {
+    /// The table.
+    pub group: Group,
+    /// Its rows.
+    pub methods: Vec<Method>,
+    /// Its columns.
+    pub epsilons: Vec<f64>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Where results go.
+    pub out: PathBuf,
+    checkpoint_every: Duration,
+    data: PathBuf,
+}
+
+impl Plan {
+    /// Checks what was asked for.
+    pub fn new(request: Request) -> Result<Self, Error> {
+        let (setting, rounds, epsilons) = match request.quick {
+            false => (Setting::Paper, PAPER_ROUNDS, &BUDGETS[..]),
+            true => (Setting::Quick, QUICK_ROUNDS, &BUDGETS[2..]),
+        };
+        let plan = Self {
+            group: Group {
+                setting,
+                rounds: request.rounds.unwrap_or(rounds),
+                noise: request.noise,
+                start: request.start,
+            },
+            methods: distinct(&request.methods, Method::ALL),
+            epsilons: distinct(&request.epsilons, epsilons),
+            seeds: distinct(&request.seeds, &[1]),
+            out: request.out.unwrap_or_else(|| default_out(setting)),
+            checkpoint_every: request.checkpoint_every,
+            data: request.data,
+        };
+        plan.check_noise()?;
+        if request.quick && plan.group.start != Law::default() {
+            return Err(Error::Choice {
+                choice: format!("--start {}", plan.group.start.name()),
+                with: "--quick".to_string(),
+                why: ": its linear model starts at 0; leave --start out",
+            });
+        }
+        Ok(plan)
+    }
+
+    /// The paper's multipliers mean nothing elsewhere.
+    fn check_noise(&self) -> Result<(), Error> {
+        let unknown = self.epsilons.iter().find(|epsilon| paper_multiplier(**epsilon).is_none());
+        let Group { setting, rounds, noise, .. } = self.group;
+        let with = match (noise, setting, unknown) {
+            (Noise::Accountant, ..) => return Ok(()),
+            (Noise::Paper, Setting::Quick, _) => "--quick: that is another setting".to_string(),
+            (Noise::Paper, Setting::Paper, _) if rounds != PAPER_ROUNDS => {
+                format!("--rounds {rounds}: with another number of rounds they give another ε")
+            }
+            (Noise::Paper, Setting::Paper, Some(epsilon)) => {
+                format!("--epsilon {epsilon}: the paper gives none for it")
+            }
+            (Noise::Paper, Setting::Paper, None) => return Ok(()),
+        };
+        Err(Error::Choice {
+            choice: "--noise paper".to_string(),
+            with,
+            why: "; the paper's multipliers are for ε = 4, 6 and 8 over 9500 rounds of its setting. Leave --noise out to \
+                  have them calibrated",
+        })
+    }
+
+    /// Where CIFAR-10 is; nowhere for a setting that brings its data.
+    fn data(&self) -> Result<PathBuf, Error> {
+        if self.group.setting == Setting::Quick {
+            return Ok(PathBuf::new());
+        }
+        const FOLDER: &str = "cifar-10-batches-bin";
+        let places = vec![self.data.join(FOLDER), self.data.clone()];
+        let Some(found) = places.iter().find(|place| place.join(FIRST_BATCH).is_file()) else {
+            return Err(Error::NoData {
+                title: "CIFAR-10",
+                name: "cifar10",
+                file: FIRST_BATCH,
+                looked: places,
+                option: "--data",
+                folder: FOLDER,
+            });
+        };
+        check_whole(found)?;
+        std::path::absolute(found).map_err(|error| Error::Path {
+            option: "--data",
+            path: self.data.clone(),
+            error,
+        })
+    }
+}
+
+impl Grid for Plan {
+    type Key = Key;
+    type Results = Results;
+    const DRAWN_AFTER_EACH: bool = true;
+
+    fn out(&self) -> &Path {
+        &self.out
+    }
+
+    /// One seed after the other, so that a whole table is there as early as possible.
+    fn cells(&self) -> Vec<Key> {
+        let mut cells = Vec::new();
+        for seed in &self.seeds {
+            for epsilon in &self.epsilons {
+                for method in &self.methods {
+                    cells.push(Key { group: self.group, method: *method, epsilon: *epsilon, seed: *seed });
+                }
+            }
+        }
+        cells
+    }
+
+    fn run_file(&self, key: &Key) -> Result<String, Error> {
+        Ok(run_file(key, &self.data()?))
+    }
+
+    fn command(&self) -> String {
+        let quick = self.group.setting == Setting::Quick;
+        let (budgets, rounds) =
+            if quick { (&BUDGETS[2..], QUICK_ROUNDS) } else { (&BUDGETS[..], PAPER_ROUNDS) };
+        let start = self.group.start;
+        Command::new("prdo reproduce table-1")
+            .switch(quick, "quick")
+            .option(!quick && self.data != Path::new("data"), "data", &quoted(&self.data))
+            .option(self.methods != Method::ALL, "methods", &list(&self.methods))
+            .option(self.epsilons != budgets, "epsilon", &list(&self.epsilons))
+            .option(self.group.rounds != rounds, "rounds", &self.group.rounds.to_string())
+            .option(self.seeds != [1], "seeds", &list(&self.seeds))
+            .option(self.group.noise == Noise::Paper, "noise", "paper")
+            .option(start != Law::default(), "start", start.name())
+            .option(self.out != default_out(self.group.setting), "out", &quoted(&self.out))
+            .text()
+    }
+
+    fn checkpoint_every(&self) -> Duration {
+        self.checkpoint_every
+    }
+
+    /// One of each budget.
+    fn tried_first(&self, left: &[Key]) -> Vec<Key> {
+        let mut first: Vec<Key> = Vec::new();
+        for key in left {
+            if first.iter().all(|tried| tried.epsilon != key.epsilon) {
+                first.push(*key);
+            }
+        }
+        first
+    }
+
+    fn announcement(&self, key: &Key, facts: &Facts, round: u32) -> Option<String> {
+        let noise = facts.guarantee.map_or(String::new(), |(multiplier, epsilon)| {
+            format!(", z = {multiplier:.6} (ε = {epsilon:.6} proven)")
+        });
+        let from = match round {
+            0 => String::new(),
+            round => format!(", resuming after round {}", thousands(round)),
+        };
+        Some(format!("{}{noise}; {} rounds{from}", key.title(), thousands(key.group.rounds)))
+    }
+
+    fn enter(&self, results: &mut Results, key: &Key, facts: &Facts, stage: &Stage) -> Result<(), Error> {
+        results.keep_deal(Deal {
+            setting: key.group.setting,
+            data: facts.data.clone(),
+            counts: facts.class_counts.clone(),
+            names: facts.class_names.clone(),
+        });
+        results.put(Cell::of(key, facts, stage)?);
+        Ok(())
+    }
+
+    fn draw(&self, results: &Results) -> Result<(), Error> {
+        page::write(self, results)
+    }
+}
+
+/// Refuses a part of CIFAR-10: its results would stand in the paper's table.
+fn check_whole(folder: &Path) -> Result<(), Error> {
+    let batches = (1..=5).map(|k| format!("data_batch_{k}.bin"));
+    for name in batches.chain(["test_batch.bin".to_string()]) {
+        let file = folder.join(name);
+        let found = std::fs::metadata(&file).map_or(0, |facts| facts.len());
+        if found != BYTES {
+            return Err(Error::CutData { file, found, whole: BYTES });
+        }
+    }
+    Ok(())
+}
+
+fn default_out(setting: Setting) -> PathBuf {
+    match setting {
+        Setting::Paper => PathBuf::from("runs/table-1"),
+        Setting::Quick => PathBuf::from("runs/table-1-quick"),
+    }
+}

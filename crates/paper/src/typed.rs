@@ -1,0 +1,55 @@
+//! What was typed, and how it is typed again.
+
+use std::path::Path;
+
+/// What was typed, each once, or what is meant when nothing was.
+pub fn distinct<T: Copy + PartialEq>(typed: &[T], otherwise: &[T]) -> Vec<T> {
+    let mut values: Vec<T> = Vec::new();
+    for value in if typed.is_empty() { otherwise } else { typed } {
+        if !values.contains(value) {
+            values.push(*value);
+        }
+    }
+    values
+}
+
+/// A path as a shell takes it.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// Values as one option takes them.
+pub fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A command as it is typed again.
+pub struct Command(String);
+
+impl Command {
+    pub fn new(words: &str) -> Self {
+        Self(words.to_string())
+    }
+
+    /// Adds a switch, where it is needed.
+    pub fn switch(mut self, needed: bool, name: &str) -> Self {
+        if needed {
+            self.0 += &format!(" --{name}");
+        }
+        self
+    }
+
+    /// Adds an option with its value, where it is needed.
+    pub fn option(mut self, needed: bool, name: &str, value: &str) -> Self {
+        if needed {
+            self.0 += &format!(" --{name} {value}");
+        }
+        self
+    }
+
+    pub fn text(self) -> String {
+        self.0
+    }
+}

@@ -1,0 +1,141 @@
+//! A small real problem: nodes with points of their own, the gate as it ships, and the simulator's answer.
+
+use prdo_accounting::{Accountant, Target};
+use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_algorithm::methods::COMBINE;
+use prdo_algorithm::{Combine, Method, Settings};
+use prdo_peer::machine::Place;
+use prdo_peer::wire::Expected;
+use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, PrivateRules, Secret, Shard, Start};
+use prdo_simulator::Simulation;
+use std::sync::Arc;
+
+pub const DIMENSION: usize = 3;
+pub const RECORDS: usize = 12;
+pub const BATCH: usize = 4;
+pub const NOISE: f64 = 1.5;
+pub const DELTA: f64 = 1e-5;
+
+/// ℓ(x; r) = ½‖x − r‖².
+pub struct Mean;
+
+impl Model for Mean {
+    type Data = Vec<[f64; DIMENSION]>;
+    fn dimension(&self) -> usize {
+        DIMENSION
+    }
+    fn loss(&self, x: &[f64], data: &Self::Data, r: usize) -> f64 {
+        data[r].iter().zip(x).map(|(c, x)| 0.5 * (x - c).powi(2)).sum()
+    }
+    fn gradient(&self, x: &[f64], data: &Self::Data, r: usize, gradient: &mut [f64]) {
+        for ((g, x), c) in gradient.iter_mut().zip(x).zip(data[r]) {
+            *g = x - c;
+        }
+    }
+}
+
+/// A run: who is linked with whom, which method, how long.
+#[derive(Clone)]
+pub struct Problem {
+    pub nodes: usize,
+    pub method: Method,
+    pub settings: Settings,
+    pub rounds: u32,
+    pub mixing: Mixing,
+    pub seed: u64,
+    pub accountant: Arc<Accountant>,
+    pub budget: Target,
+}
+
+impl Problem {
+    /// One of many, by a number.
+    pub fn numbered(number: u64) -> Self {
+        let methods = [Method::Prdo, Method::Ed, Method::Mt, Method::Dsgd, Method::Edm];
+        let method = methods[(number % 5) as usize];
+        let combine = if number.is_multiple_of(2) { Combine::After } else { Combine::First };
+        let settings = Settings::new(0.3).gamma(0.4).beta(0.8).combine(combine);
+        let nodes = 3 + (number / 5 % 3) as usize;
+        let graph = match number / 15 % 3 {
+            0 => Graph::ring(nodes),
+            1 => Graph::path(nodes),
+            _ => Graph::complete(nodes),
+        };
+        let mixing = Mixing::new(&graph.unwrap(), Weights::Metropolis, true).unwrap();
+        Self::new(mixing, method, settings, 4 + (number % 3) as u32, number)
+    }
+
+    pub fn new(mixing: Mixing, method: Method, settings: Settings, rounds: u32, seed: u64) -> Self {
+        let accountant = Arc::new(Accountant::default());
+        // Room for what is asked, not for twice as much.
+        let budget = Target::new(50.0, DELTA).unwrap();
+        Self { nodes: mixing.nodes(), method, settings, rounds, mixing, seed, accountant, budget }
+    }
+
+    fn exchanges(&self) -> (u32, u32) {
+        self.method.exchanges(&self.settings)
+    }
+
+    /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
+    pub fn model_is_a_mix(&self) -> bool {
+        COMBINE.of(&self.settings) == Combine::After || ![Method::Mt, Method::Dsgd].contains(&self.method)
+    }
+
+    fn points(&self, node: usize) -> Vec<[f64; DIMENSION]> {
+        (0..RECORDS)
+            .map(|r| std::array::from_fn(|j| ((node * 7 + r * 3 + j * 5) % 11) as f64 / 11.0 - 0.4))
+            .collect()
+    }
+
+    /// A node's gate over this ledger.
+    pub fn gate(&self, node: usize, ledger: Ledger) -> Gate<Mean, Noised> {
+        let clip = Clip::new(1.0, 0.5).unwrap();
+        let rules =
+            PrivateRules { batches: Batches::new(BATCH, BATCH), clip, noise_multiplier: NOISE, ledger };
+        let secret = Arc::new(Secret::from_seed(self.seed));
+        Gate::private(node as u32, Arc::new(Mean), Shard::seal(self.points(node)).unwrap(), secret, rules)
+            .unwrap()
+    }
+
+    /// Where a node stands.
+    pub fn place(&self, me: usize) -> Place {
+        let (columns, weights) = self.mixing.row(me);
+        let (exchanges_per_round, vectors) = self.exchanges();
+        let expected = |peer: u32| Expected {
+            run: [1; 32],
+            agreement: [2; 32],
+            peer,
+            me: me as u32,
+            vector_bytes: (8 * DIMENSION) as u64 * u64::from(vectors),
+            exchanges_per_round,
+            rounds: self.rounds,
+        };
+        Place {
+            me: me as u32,
+            weights: columns.iter().copied().zip(weights.iter().copied()).collect(),
+            neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
+            names: (0..self.nodes).map(|i| format!("org-{i}")).collect(),
+            dimension: DIMENSION,
+            vectors: vectors as usize,
+            rounds: self.rounds,
+            exchanges_per_round,
+        }
+    }
+
+    pub fn start(&self) -> Start {
+        Start::zeros(DIMENSION)
+    }
+
+    /// The models that the simulator of one process gives.
+    pub fn reference(&self) -> Vec<Vec<f64>> {
+        let gates = (0..self.nodes)
+            .map(|node| self.gate(node, Ledger::new(Arc::clone(&self.accountant), self.budget)))
+            .collect();
+        let method = (self.method, &self.settings);
+        let mut simulation =
+            Simulation::new(Arc::new(Mean), gates, self.mixing.clone(), method, &self.start(), None).unwrap();
+        for _ in 0..self.rounds {
+            simulation.step(false).unwrap();
+        }
+        simulation.models().map(<[f64]>::to_vec).collect()
+    }
+}

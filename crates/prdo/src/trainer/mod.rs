@@ -1,0 +1,338 @@
+//! Trains a run, in its folder if it has one: settings, rows, how it stands, checkpoints and results are written there,
+//! and a run that was stopped goes on from its checkpoint to the same bits.
+//!
+//! Nothing is printed: a [`TrainObserver`] is told what happens.
+
+mod error;
+mod files;
+mod results;
+mod resume;
+
+pub use error::{ObserverError, TrainError};
+pub use results::{Results, ResultsError};
+
+use crate::config::{Built, resolved};
+use files::Files;
+use prdo_runfile::Document;
+use prdo_simulator::{End, Moments, Observer, Row, Training, train};
+use prdo_store::{Folder, Level, State, Summary, Worry, names, worries};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How a run is trained.
+pub struct Options<'a> {
+    /// Whether to stop now: looked at after every round.
+    pub stop: &'a dyn Fn() -> bool,
+    /// Time between checkpoints; there is one more when the run is stopped. `None` is none at all.
+    pub checkpoint_every: Option<Duration>,
+    /// What to type to go on, should it be stopped.
+    pub again: String,
+    /// Whether rows go to a TensorBoard event file too.
+    pub tensorboard: bool,
+    /// Whether the results of a finished run are measured and written.
+    pub results: bool,
+}
+
+/// How far a training is.
+pub struct Stage<'a> {
+    /// Rounds done.
+    pub round: u32,
+    /// Every row so far.
+    pub rows: &'a [Row],
+    /// How long it trained, all its pieces together.
+    pub seconds: f64,
+    /// ε spent as of the last row or writing of `live.json`, the run's ε and δ; `None` without privacy or without a folder.
+    pub spent: Option<(f64, f64, f64)>,
+}
+
+/// Is told how a training goes. An error ends it as it is, with no further checkpoint.
+pub trait TrainObserver {
+    /// A row was measured; it is kept unless this is an error.
+    ///
+    /// # Errors
+    /// Ends the training.
+    fn row(&mut self, _: &Row) -> Result<(), ObserverError> {
+        Ok(())
+    }
+    /// A round is done.
+    ///
+    /// # Errors
+    /// Ends the training.
+    fn round(&mut self, _: &Stage<'_>) -> Result<(), ObserverError> {
+        Ok(())
+    }
+    /// A checkpoint was written.
+    ///
+    /// # Errors
+    /// Ends the training.
+    fn checkpoint(&mut self, _: &Stage<'_>) -> Result<(), ObserverError> {
+        Ok(())
+    }
+    /// No more rounds are trained, whatever the reason.
+    fn rounds_over(&mut self) {}
+    /// Every node's own model is measured next, which may take a while.
+    fn measuring(&mut self) {}
+    /// It was, and this is what should worry whoever looks at the run. The results are written next.
+    ///
+    /// # Errors
+    /// Ends the training.
+    fn measured(&mut self, _: Option<&Worry>) -> Result<(), ObserverError> {
+        Ok(())
+    }
+}
+
+/// Nobody listens.
+impl TrainObserver for () {}
+
+/// What became of a training.
+pub struct Trained {
+    /// Whether it came to its end; if not, there is a checkpoint, where there are any.
+    pub end: End,
+    /// Rounds done.
+    pub round: u32,
+    /// Every row.
+    pub rows: Vec<Row>,
+    /// The paper's moments, if asked for.
+    pub moments: Vec<Moments>,
+    /// How long it took, all its pieces together.
+    pub seconds: f64,
+    /// Its results, if it came to its end and they were asked for.
+    pub results: Option<Results>,
+}
+
+/// A run to be trained from where it is.
+pub struct Trainer<'a> {
+    document: &'a Document,
+    built: &'a mut Built,
+    folder: Option<&'a Folder>,
+    run_file: String,
+    rows: Vec<Row>,
+    moments: Vec<Moments>,
+    before: Duration,
+}
+
+/// What a folder holds of a run.
+pub enum Opened<'a> {
+    /// All of it.
+    Finished(Box<Summary>),
+    /// A part, or nothing.
+    Unfinished(Trainer<'a>),
+}
+
+impl<'a> Trainer<'a> {
+    /// Of a run that leaves nothing on disk.
+    pub fn new(document: &'a Document, built: &'a mut Built) -> Self {
+        let run_file = resolved::to_toml(document, built);
+        let (rows, moments) = (Vec::new(), Vec::new());
+        Self { document, built, folder: None, run_file, rows, moments, before: Duration::ZERO }
+    }
+
+    /// Of a run in its folder: at its end, at its last checkpoint or at its beginning.
+    ///
+    /// # Errors
+    /// A folder that holds another run, or is damaged.
+    pub fn open(
+        folder: &'a Folder,
+        document: &'a Document,
+        built: &'a mut Built,
+    ) -> Result<Opened<'a>, TrainError> {
+        let mut trainer = Self { folder: Some(folder), ..Self::new(document, built) };
+        if let Some(summary) = resume::finished(folder, &trainer.run_file)? {
+            return Ok(Opened::Finished(Box::new(summary)));
+        }
+        if let Some(kept) = resume::restore(folder, trainer.built, &trainer.run_file)? {
+            (trainer.rows, trainer.moments, trainer.before) = (kept.rows, kept.moments, kept.before);
+        }
+        Ok(Opened::Unfinished(trainer))
+    }
+
+    /// How far it is.
+    pub fn stage(&self) -> Stage<'_> {
+        let round = self.built.prepared.training.round();
+        Stage { round, rows: &self.rows, seconds: self.before.as_secs_f64(), spent: None }
+    }
+
+    /// The run.
+    pub fn built(&self) -> &Built {
+        self.built
+    }
+
+    /// Trains to the end or until it is stopped (then there is a checkpoint).
+    ///
+    /// # Errors
+    /// A run that cannot go on, a disk that fails, or an observer's.
+    pub fn train(
+        self,
+        options: &Options<'_>,
+        observer: &mut dyn TrainObserver,
+    ) -> Result<Trained, TrainError> {
+        let Self { document, built, folder, run_file, rows, moments, before } = self;
+        if let Some(folder) = folder {
+            folder.write(names::RUN_FILE, run_file.as_bytes())?;
+        }
+        built.enter_statement(&document.name()).map_err(TrainError::Statement)?;
+        let started = Instant::now();
+        let open = |folder| Files::open(folder, built, (&rows, &moments), (before, options));
+        let files = folder.map(open).transpose()?;
+        let mut watcher = Watcher {
+            files,
+            rows,
+            moments,
+            began: (before, started),
+            options,
+            observer,
+            last_checkpoint: started,
+            failure: None,
+        };
+        let ended = watcher.train(document, built);
+        let round = built.prepared.training.round();
+        watcher.say_how_it_ended(round, &ended);
+        let (end, results) = ended?;
+        let seconds = watcher.elapsed().as_secs_f64();
+        Ok(Trained { end, round, rows: watcher.rows, moments: watcher.moments, seconds, results })
+    }
+}
+
+/// Keeps what is measured, writes it down and stops the run when asked.
+struct Watcher<'a> {
+    files: Option<Files<'a>>,
+    rows: Vec<Row>,
+    moments: Vec<Moments>,
+    /// How long it was trained before, and when it began now.
+    began: (Duration, Instant),
+    options: &'a Options<'a>,
+    observer: &'a mut dyn TrainObserver,
+    last_checkpoint: Instant,
+    /// Why training was stopped, if nobody asked for it.
+    failure: Option<TrainError>,
+}
+
+impl Watcher<'_> {
+    fn train(
+        &mut self,
+        document: &Document,
+        built: &mut Built,
+    ) -> Result<(End, Option<Results>), TrainError> {
+        let schedule = built.prepared.schedule;
+        let end = train(&mut *built.prepared.training, &schedule, self);
+        self.observer.rounds_over();
+        if let Some(files) = &mut self.files {
+            files.live.last_look(&*built.prepared.training);
+        }
+        let end = end?;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        match end {
+            End::Stopped => self.checkpoint(&*built.prepared.training).map(|()| (end, None)),
+            End::Finished if !self.options.results => Ok((end, None)),
+            End::Finished => Ok((end, Some(self.finish(document, built)?))),
+        }
+    }
+
+    /// Measures and writes the results.
+    fn finish(&mut self, document: &Document, built: &Built) -> Result<Results, TrainError> {
+        self.observer.measuring();
+        let results = Results::of(document, built, &self.rows, self.elapsed())?;
+        let worry = worries(&self.rows, built.common_class);
+        self.observer.measured(worry.as_ref()).map_err(TrainError::Observer)?;
+        if let Some(files) = &self.files {
+            results.write(files.folder)?;
+        }
+        Ok(results)
+    }
+
+    fn say_how_it_ended(&mut self, round: u32, ended: &Result<(End, Option<Results>), TrainError>) {
+        let Some(files) = &mut self.files else { return };
+        match ended {
+            Ok((End::Finished, _)) => {
+                files.live.end(State::Finished, &format!("finished after round {round}"));
+            }
+            Ok((End::Stopped, _)) => {
+                let kept = if self.options.checkpoint_every.is_some() { ", with a checkpoint" } else { "" };
+                files.live.end(State::Stopped, &format!("stopped after round {round}{kept}"));
+            }
+            Err(failure) => files.live.end(State::Failed, &failure.to_string()),
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.0 + self.began.1.elapsed()
+    }
+
+    /// Writes a checkpoint, and tells that it is there.
+    fn checkpoint(&mut self, training: &dyn Training) -> Result<(), TrainError> {
+        if self.files.is_none() || self.options.checkpoint_every.is_none() {
+            return Ok(());
+        }
+        let (round, seconds) = (training.round(), self.elapsed().as_secs_f64());
+        if let Some(files) = &mut self.files {
+            files.checkpoint(training)?;
+            let stage = Stage { round, rows: &self.rows, seconds, spent: files.live.spent() };
+            self.observer.checkpoint(&stage).map_err(TrainError::Observer)?;
+            files.live.add(Level::Info, format!("checkpoint after round {round}"));
+        }
+        self.last_checkpoint = Instant::now();
+        Ok(())
+    }
+
+    fn note_row(&mut self, row: &Row) -> Result<(), TrainError> {
+        self.observer.row(row).map_err(TrainError::Observer)?;
+        self.rows.push(*row);
+        self.files.as_mut().map_or(Ok(()), |files| files.row(row))
+    }
+
+    /// Whether to go on.
+    fn note_round(&mut self, training: &dyn Training) -> Result<bool, TrainError> {
+        let seconds = self.elapsed().as_secs_f64();
+        let spent = self.files.as_mut().and_then(|files| {
+            files.live.round(training);
+            files.live.spent()
+        });
+        let stage = Stage { round: training.round(), rows: &self.rows, seconds, spent };
+        self.observer.round(&stage).map_err(TrainError::Observer)?;
+        if (self.options.stop)() {
+            return Ok(false);
+        }
+        if self.options.checkpoint_every.is_some_and(|every| self.last_checkpoint.elapsed() >= every) {
+            self.checkpoint(training)?;
+        }
+        Ok(true)
+    }
+
+    fn keep(&mut self, result: Result<bool, TrainError>) -> ControlFlow<()> {
+        match result {
+            Ok(true) => ControlFlow::Continue(()),
+            Ok(false) => ControlFlow::Break(()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn row(&mut self, row: &Row) -> ControlFlow<()> {
+        let result = self.note_row(row).map(|()| true);
+        self.keep(result)
+    }
+
+    fn moments(&mut self, moments: &Moments) {
+        self.moments.push(*moments);
+        if let Some(Err(failure)) = self.files.as_mut().map(|files| files.moments(moments)) {
+            self.failure = Some(failure);
+        }
+    }
+
+    fn round(&mut self, training: &dyn Training) -> ControlFlow<()> {
+        if self.failure.is_some() {
+            return ControlFlow::Break(());
+        }
+        let result = self.note_round(training);
+        self.keep(result)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Several runs side by side: what was run, and how the runs are grouped.
+
+use crate::groups::Group;
+use crate::style::method_style;
+use prdo_runfile::{Key, Section};
+use prdo_store::Cell;
+
+/// Runs side by side.
+#[derive(Clone, Debug)]
+pub struct ComparisonReport {
+    /// What is compared.
+    pub title: String,
+    /// What the data is, in words.
+    pub data: String,
+    /// The command that repeats it.
+    pub command: String,
+    /// The run files, as they were.
+    pub run_files: String,
+    /// The network's picture, as SVG.
+    pub network: String,
+    /// The runs.
+    pub cells: Vec<Cell>,
+}
+
+impl ComparisonReport {
+    /// The runs grouped by everything but the seed, in the order they came.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for cell in &self.cells {
+            let name = self.name(cell);
+            match groups.iter_mut().find(|group| group.name == name) {
+                Some(group) => group.cells.push(cell),
+                None => groups.push(Group { name, method: cell.method, cells: vec![cell] }),
+            }
+        }
+        groups
+    }
+
+    pub(crate) fn name(&self, cell: &Cell) -> String {
+        let mut name = cell.method.card().title.to_string();
+        for (key, value) in &cell.labels {
+            match Key::named(key) {
+                Some(Key::MethodName) => {}
+                None if key == Section::Privacy.name() => name.push_str(", not private"),
+                Some(Key::PrivacyEpsilon) => name.push_str(&format!(", ε = {value}")),
+                _ => name.push_str(&format!(", {} {value}", key.rsplit('.').next().unwrap_or(key))),
+            }
+        }
+        name
+    }
+
+    /// The groups that may fairly be compared: those with the same privacy settings, under their name.
+    pub(crate) fn contests(&self) -> Vec<(String, Vec<usize>)> {
+        let mut contests: Vec<(String, Vec<usize>)> = Vec::new();
+        for (k, group) in self.groups().iter().enumerate() {
+            let privacy = group.cells[0].labels.iter().filter(|(key, _)| key.starts_with("privacy"));
+            let name = privacy.map(|(key, value)| match Key::named(key) {
+                None if key == Section::Privacy.name() => "without privacy".to_string(),
+                Some(Key::PrivacyEpsilon) => format!("ε = {value}"),
+                _ => format!("{} {value}", key.trim_start_matches("privacy.")),
+            });
+            let name = name.collect::<Vec<_>>().join(", ");
+            match contests.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, members)) => members.push(k),
+                None => contests.push((name, vec![k])),
+            }
+        }
+        contests
+    }
+
+    /// A style for each group: the method's own where methods differ, otherwise one after the other.
+    pub(crate) fn styles(&self) -> Vec<usize> {
+        let groups = self.groups();
+        let own: Vec<usize> = groups.iter().map(|group| method_style(group.method)).collect();
+        let mut distinct = own.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() == own.len() { own } else { (0..groups.len()).collect() }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a run promises, in plain words and formally.
+
+use crate::wording::short;
+use prdo_accounting::Method as Accounting;
+use prdo_store::{Guarantee, MapOf};
+
+/// What a privacy statement speaks about.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// What was promised; `None` is ε = ∞.
+    pub guarantee: Option<Guarantee>,
+    /// T.
+    pub rounds: u64,
+    /// The seeds: their presence makes the runs simulations.
+    pub seeds: Vec<u64>,
+    /// (C_g, C_Δ).
+    pub clip: Option<(f64, f64)>,
+    /// γ, for methods that use same-record differences.
+    pub gamma: Option<f64>,
+}
+
+/// What a paragraph of a statement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// In plain words.
+    Plain,
+    /// For those who check.
+    Formal,
+    /// Must not be overlooked.
+    Warning,
+}
+
+/// What is said about a feature map: what it costs, and which one it is. A table's ranges come from whoever wrote them.
+pub fn features_note(map: MapOf, description: &str, hash: &str) -> String {
+    let cost = match map {
+        MapOf::Table => {
+            "The feature map is what the run file says of each column. It costs no privacy if its ranges are limits that \
+             everybody knows; ranges read from the records, as `prdo new` writes them, are not covered by ε"
+        }
+        MapOf::Images => {
+            "The feature map is made of public constants: nothing in it was computed from records, so it costs no privacy"
+        }
+    };
+    format!("{cost} ({description}; hash {hash}).")
+}
+
+fn accountant(accounting: Accounting) -> &'static str {
+    match accounting {
+        Accounting::Numerical => {
+            "the exact privacy loss of the composition, by a contour integral with proven error; ε is its upper bound"
+        }
+        Accounting::Renyi => "Rényi differential privacy at the best real order with the improved conversion",
+        Accounting::Paper => {
+            "Rényi differential privacy at integer orders with the conversion ε_a + log(1/δ)/(a−1)"
+        }
+    }
+}
+
+/// The statement's paragraphs.
+pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
+    let Some(g) = s.guarantee else {
+        return vec![(
+            "Not private: ε = ∞. Messages were computed from the records without noise, so anyone who sees them \
+             may learn about single records. Add a [privacy] section to the run file to protect them."
+                .to_string(),
+            Kind::Warning,
+        )];
+    };
+    let (c_g, c_d) = s.clip.unwrap_or((f64::NAN, f64::NAN));
+    let clipping = match s.gamma {
+        Some(gamma) if gamma < 1.0 => format!(
+            "clipped at C_g = {c_g} (gradients) and C_Δ = {c_d} (same-record differences), giving the sensitivity \
+             S_γ = γC_g + (1−γ)C_Δ = {:.4} per record against C_g = {c_g} for Exact Diffusion",
+            gamma * c_g + (1.0 - gamma) * c_d
+        ),
+        _ => format!("clipped at C_g = {c_g}"),
+    };
+    vec![
+        (
+            format!(
+                "Seeded simulation: not private. All draws come from the seed{} {}; whoever knows it can recompute \
+                 the noise and take it off. What follows is what the same run with secret draws would promise.",
+                if s.seeds.len() > 1 { "s" } else { "" },
+                s.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+            ),
+            Kind::Warning,
+        ),
+        (
+            format!(
+                "Each single record is protected: whether it is in or out of its node's data changes the \
+                 probability of anything that can be seen in the messages by at most a factor e^ε = {:.2} \
+                 (ε = {}), except with probability δ = {:e}. A factor of 1 would mean that nobody can tell; the \
+                 larger it is, the more an observer may learn.",
+                g.epsilon.exp(),
+                short(g.epsilon, 4),
+                g.delta
+            ),
+            Kind::Plain,
+        ),
+        (
+            format!(
+                "Formally: (ε, δ)-differential privacy of the complete transcript for add/remove adjacency of one \
+                 record at one node. Observer: everyone who reads every message on every edge in all {} rounds, and \
+                 any curious node. Mechanism: Poisson sampling at rate {:.6} (first release {:.6}), per-record \
+                 contributions {clipping}, exact integer sum, Gaussian noise of multiplier z = {:.6}. Accountant: \
+                 {}.",
+                s.rounds,
+                g.rate,
+                g.first_rate,
+                g.noise_multiplier,
+                accountant(g.accounting)
+            ),
+            Kind::Formal,
+        ),
+        (
+            "Not protected: that a node takes part, how many records it may hold, the graph, the settings and when \
+             messages are sent. The losses, gradient norms and clipping fractions in this report were computed \
+             from the records without noise: with real records, do not publish them."
+                .to_string(),
+            Kind::Plain,
+        ),
+    ]
+}

@@ -1,0 +1,70 @@
+//! `[graph]`: who talks to whom.
+
+use crate::document::Document;
+use crate::names::GRAPH_FILE;
+use crate::schema::Key;
+use prdo_algorithm::graph::{Kind, Parameters, Weights};
+use std::path::PathBuf;
+
+/// Where the graph comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphKind {
+    /// A family.
+    Family(Kind),
+    /// A file with edges or weights.
+    File,
+}
+
+impl GraphKind {
+    /// Its name in run files.
+    pub fn name(self) -> &'static str {
+        match self {
+            GraphKind::Family(kind) => kind.name(),
+            GraphKind::File => GRAPH_FILE,
+        }
+    }
+}
+
+/// The section.
+#[derive(Clone, Debug)]
+pub struct GraphSection {
+    /// Where the graph comes from.
+    pub kind: GraphKind,
+    /// n, where it is said.
+    pub nodes: Option<usize>,
+    /// What random families read, and the seed.
+    pub parameters: Parameters,
+    /// The file of [`GraphKind::File`].
+    pub file: Option<PathBuf>,
+    /// Whether a W with negative eigenvalues is accepted.
+    pub allow_indefinite: bool,
+    weights: Option<Weights>,
+    lazy: Option<bool>,
+}
+
+impl GraphSection {
+    pub(crate) fn of(document: &Document) -> Self {
+        let kind = document.text(Key::GraphKind).and_then(|name| name.parse().ok());
+        Self {
+            kind: kind.map_or(GraphKind::File, GraphKind::Family),
+            nodes: document.count(Key::GraphNodes),
+            parameters: Parameters {
+                probability: document.float(Key::GraphProbability),
+                degree: document.count(Key::GraphDegree),
+                seed: document.integer(Key::GraphSeed).unwrap_or_default(),
+            },
+            file: document.file(Key::GraphFile),
+            allow_indefinite: document.flag(Key::GraphAllowIndefinite).unwrap_or_default(),
+            weights: document.text(Key::GraphWeights).and_then(|name| name.parse().ok()),
+            lazy: document.flag(Key::GraphLazy),
+        }
+    }
+
+    /// How W is made on a graph of this family, and whether it is lazy: as given, or the paper's weights on a ring and
+    /// lazy Metropolis elsewhere.
+    pub fn rule(&self, family: Option<Kind>) -> (Weights, bool) {
+        let default = if family == Some(Kind::Ring) { Weights::Paper } else { Weights::Metropolis };
+        let weights = self.weights.unwrap_or(default);
+        (weights, self.lazy.unwrap_or(weights != Weights::Paper))
+    }
+}

@@ -1,0 +1,23 @@
+//! `[method]`: how nodes step and mix.
+
+use crate::document::Document;
+use crate::schema::Key;
+use prdo_algorithm::Method;
+
+/// The section, but for the method's parameters: [`RunFile::settings_of`](crate::RunFile::settings_of) has them.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodSection {
+    /// The method.
+    pub name: Option<Method>,
+    /// α.
+    pub step_size: Option<f64>,
+}
+
+impl MethodSection {
+    pub(crate) fn of(document: &Document) -> Self {
+        Self {
+            name: document.text(Key::MethodName).and_then(|name| name.parse().ok()),
+            step_size: document.float(Key::MethodStepSize),
+        }
+    }
+}

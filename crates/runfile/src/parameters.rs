@@ -1,0 +1,73 @@
+//! The parameters of methods, as keys: everything about them follows from the methods' own cards.
+
+use crate::value::{Definition, Kind};
+use prdo_algorithm::Method;
+use prdo_algorithm::methods::Parameter;
+use std::sync::LazyLock;
+
+/// Every parameter of the methods, in the order of the methods and of their cards; once, however many read it.
+static PARAMETERS: LazyLock<Vec<(&'static Parameter, Definition)>> = LazyLock::new(|| {
+    let mut all: Vec<(&'static Parameter, Definition)> = Vec::new();
+    for parameter in Method::ALL.iter().flat_map(|method| method.card().parameters) {
+        if all.iter().all(|(known, _)| known.name() != parameter.name()) {
+            all.push((parameter, describe(parameter)));
+        }
+    }
+    all
+});
+
+/// The key of a parameter, made of its card. It lives as long as the program.
+fn describe(parameter: &'static Parameter) -> Definition {
+    let readers = Method::ALL.iter().map(|method| method.card()).filter(|card| card.reads(parameter));
+    let mut readers: Vec<&str> = readers.map(|card| card.name).collect();
+    readers.sort_unstable();
+    let (kind, default, doc) = match parameter {
+        Parameter::Number(number) => (
+            Kind::Float(number.allowed, number.is_allowed),
+            format!("{:?}", number.default),
+            format!("{} of {}: {}", number.symbol, listed(&readers, "and"), number.doc),
+        ),
+        Parameter::Choice { doc, names, .. } => {
+            (Kind::Choice(names), format!("{:?}", names[0]), format!("{doc} ({})", readers.join(", ")))
+        }
+    };
+    let path = format!("method.{}", parameter.name()).leak();
+    Definition { path, kind, default: Some(default.leak()), doc: doc.leak() }
+}
+
+/// "a", "a or b", "a, b or c".
+fn listed(words: &[&str], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_string(),
+        [all @ .., end] => format!("{} {last} {end}", all.join(", ")),
+    }
+}
+
+/// What methods are called in run files.
+pub(crate) fn method_names() -> Vec<&'static str> {
+    Method::ALL.iter().map(|method| method.card().name).collect()
+}
+
+/// What they are called elsewhere, in a row.
+pub(crate) fn method_titles() -> &'static str {
+    let titles: Vec<&str> = Method::ALL.iter().map(|method| method.card().title).collect();
+    listed(&titles, "or").leak()
+}
+
+pub(crate) fn definition(place: u8) -> &'static Definition {
+    &PARAMETERS[usize::from(place)].1
+}
+
+pub(crate) fn all() -> impl Iterator<Item = &'static Parameter> {
+    PARAMETERS.iter().map(|(parameter, _)| *parameter)
+}
+
+pub(crate) fn count() -> u8 {
+    PARAMETERS.len() as u8
+}
+
+/// Whether this method reads the parameter at this place.
+pub(crate) fn is_read(method: Method, place: u8) -> bool {
+    method.card().reads(PARAMETERS[usize::from(place)].0)
+}

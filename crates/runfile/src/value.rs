@@ -1,0 +1,113 @@
+//! What a key may be: its type, its range, and a value that was checked against them.
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text or the name of a choice.
+    Text(String),
+    /// A whole number.
+    Integer(u64),
+    /// A number.
+    Float(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A list of texts.
+    Texts(Vec<String>),
+    /// A list of numbers.
+    Floats(Vec<f64>),
+}
+
+impl std::fmt::Display for Value {
+    /// As TOML.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Text(text) => write!(f, "{}", quoted(text)),
+            Value::Integer(n) => write!(f, "{n}"),
+            Value::Float(x) => write!(f, "{x:?}"),
+            Value::Flag(b) => write!(f, "{b}"),
+            Value::Texts(list) => {
+                write!(f, "[{}]", list.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", "))
+            }
+            Value::Floats(list) => write!(f, "{list:?}"),
+        }
+    }
+}
+
+impl From<f64> for Value {
+    fn from(x: f64) -> Self {
+        Value::Float(x)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(n: u64) -> Self {
+        Value::Integer(n)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_string())
+    }
+}
+
+impl From<Vec<String>> for Value {
+    fn from(texts: Vec<String>) -> Self {
+        Value::Texts(texts)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_string()).to_string()
+}
+
+/// The type and range of a key.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A whole number in a range.
+    Integer(u64, u64),
+    /// A number for which the test holds; the text says which.
+    Float(&'static str, fn(f64) -> bool),
+    /// `true` or `false`.
+    Flag,
+    /// A list of texts: one value, not a sweep.
+    Texts,
+    /// A list of numbers for each of which the test holds; the text says which. One value, not a sweep.
+    Floats(&'static str, fn(f64) -> bool),
+}
+
+impl Kind {
+    /// Whether one value of this kind is a list.
+    pub fn is_list(self) -> bool {
+        matches!(self, Kind::Texts | Kind::Floats(..))
+    }
+
+    /// What is allowed, in words.
+    pub fn allowed(self) -> String {
+        match self {
+            Kind::Text => "text in quotes".into(),
+            Kind::Choice(names) => {
+                format!("one of {}", names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", "))
+            }
+            Kind::Integer(least, most) if most == u64::MAX => format!("a whole number of at least {least}"),
+            Kind::Integer(least, most) => format!("a whole number from {least} to {most}"),
+            Kind::Float(allowed, _) => format!("a number {allowed}"),
+            Kind::Flag => "true or false".into(),
+            Kind::Texts => "a list of texts, one or more, such as [\"a\", \"b\"]".into(),
+            Kind::Floats(allowed, _) => format!("a list of numbers {allowed}, such as [0.5, 0.25]"),
+        }
+    }
+}
+
+/// What is known of one key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Definition {
+    pub(crate) path: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) default: Option<&'static str>,
+    pub(crate) doc: &'static str,
+}

@@ -1,0 +1,244 @@
+//! `comparison.json`: everything a comparison's report is built from; and the runs of one that is not finished.
+
+use crate::row::{format_row, header, parse_rows};
+use prdo_accounting::{AccountingError, Event, History, Method as Accounting};
+use prdo_algorithm::Method;
+use prdo_simulator::Row;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The privacy a prepared run has: its noise and what all its rounds will cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Guarantee {
+    /// ε of the whole run at δ, for the node with the highest sampling rate.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// z.
+    pub noise_multiplier: f64,
+    /// The highest sampling rate of the first release.
+    pub first_rate: f64,
+    /// The highest sampling rate of the others.
+    pub rate: f64,
+    /// How ε was computed.
+    #[serde(rename = "accountant", serialize_with = "accountant", deserialize_with = "accounting")]
+    pub accounting: Accounting,
+}
+
+impl Guarantee {
+    /// What a run of so many rounds releases about a record of the smallest node.
+    ///
+    /// # Errors
+    /// Rates or noise out of range.
+    pub fn plan(&self, rounds: u32) -> Result<History, AccountingError> {
+        let first = Event::sampled_gaussian(self.first_rate, self.noise_multiplier)?;
+        let later = Event::sampled_gaussian(self.rate, self.noise_multiplier)?;
+        Ok(History::new().and(first, 1).and(later, u64::from(rounds).saturating_sub(1)))
+    }
+}
+
+fn accountant<S: Serializer>(accounting: &Accounting, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(accounting.name())
+}
+
+fn accounting<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Accounting, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Accounting::named(&name).ok_or_else(|| D::Error::custom(format!("unknown accountant {name:?}")))
+}
+
+/// One run of a comparison.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "WrittenCell", try_from = "WrittenCell")]
+pub struct Cell {
+    /// The method.
+    pub method: Method,
+    /// What sets this run apart from the others, the seed left out: `("privacy.epsilon", "2.0")`.
+    pub labels: Vec<(String, String)>,
+    /// Its seed.
+    pub seed: u64,
+    /// Its metrics.
+    pub rows: Vec<Row>,
+    /// Held-out accuracy of each node's own model.
+    pub node_accuracy: Vec<f64>,
+    /// The area under the ROC curve of the average model; `None` where there are not two classes.
+    pub test_auc: Option<f64>,
+    /// The share of the held-out records' most common class.
+    pub most_common_class: Option<f64>,
+    /// What it promised; `None` is ε = ∞.
+    pub guarantee: Option<Guarantee>,
+    /// How long it trained.
+    pub seconds: f64,
+    /// (C_g, C_Δ).
+    pub clip: Option<(f64, f64)>,
+    /// γ, for methods with differences.
+    pub gamma: Option<f64>,
+    /// T.
+    pub rounds: u64,
+}
+
+impl Cell {
+    /// Mean gradient norm of the last fifth of the rounds.
+    pub fn late_grad_norm(&self) -> Option<f64> {
+        let from = f64::from(self.rows.last()?.round) * 0.8;
+        let late = self.rows.iter().filter(|row| f64::from(row.round) >= from).map(|row| row.grad_norm);
+        let late: Vec<f64> = late.collect();
+        Some(late.iter().sum::<f64>() / late.len() as f64)
+    }
+}
+
+/// A run as the file has it: rows as the lines of `metrics.csv`.
+#[derive(Serialize, Deserialize)]
+struct WrittenCell {
+    method: String,
+    labels: Vec<(String, String)>,
+    seed: u64,
+    // A damaged promise is no promise, but the run was not without one either: such a run is damaged.
+    #[serde(default)]
+    guarantee: Option<Guarantee>,
+    seconds: f64,
+    node_accuracy: Vec<f64>,
+    // Comparisons of earlier versions have neither.
+    #[serde(default)]
+    test_auc: Option<f64>,
+    #[serde(default)]
+    most_common_class: Option<f64>,
+    #[serde(default)]
+    clip: Option<(f64, f64)>,
+    #[serde(default)]
+    gamma: Option<f64>,
+    rounds: u64,
+    #[serde(default)]
+    late_grad_norm: Option<f64>,
+    metrics: Vec<String>,
+}
+
+impl From<Cell> for WrittenCell {
+    fn from(cell: Cell) -> Self {
+        Self {
+            method: cell.method.card().name.to_string(),
+            late_grad_norm: cell.late_grad_norm(),
+            metrics: cell.rows.iter().map(format_row).collect(),
+            labels: cell.labels,
+            seed: cell.seed,
+            guarantee: cell.guarantee,
+            seconds: cell.seconds,
+            node_accuracy: cell.node_accuracy,
+            test_auc: cell.test_auc,
+            most_common_class: cell.most_common_class,
+            clip: cell.clip,
+            gamma: cell.gamma,
+            rounds: cell.rounds,
+        }
+    }
+}
+
+impl TryFrom<WrittenCell> for Cell {
+    type Error = String;
+
+    fn try_from(cell: WrittenCell) -> Result<Self, String> {
+        Ok(Self {
+            method: cell.method.parse()?,
+            rows: parse_rows(&format!("{}\n{}\n", header(), cell.metrics.join("\n"))),
+            labels: cell.labels,
+            seed: cell.seed,
+            guarantee: cell.guarantee,
+            seconds: cell.seconds,
+            node_accuracy: cell.node_accuracy,
+            test_auc: cell.test_auc,
+            most_common_class: cell.most_common_class,
+            clip: cell.clip,
+            gamma: cell.gamma,
+            rounds: cell.rounds,
+        })
+    }
+}
+
+/// A run of a comparison that was finished before all were.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// Names its settings and its records.
+    pub fingerprint: String,
+    /// What came out.
+    pub run: Cell,
+}
+
+/// One pair of groups of a contest, and whether they differ.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "the keys of the file")]
+pub struct DifferenceRecord {
+    pub contest: String,
+    pub measure: String,
+    pub best: Option<String>,
+    pub other: Option<String>,
+    pub pairs: usize,
+    pub mean: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub p: Option<f64>,
+    pub p_holm: Option<f64>,
+    pub constant: Option<bool>,
+    pub compared: usize,
+    pub clear: bool,
+}
+
+/// A comparison as its file has it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Comparison {
+    /// What is compared.
+    pub title: Option<String>,
+    /// What the data is, in words.
+    pub data: Option<String>,
+    /// The command that repeats it.
+    pub command: Option<String>,
+    /// The run files, as they were.
+    pub run_files: Option<String>,
+    /// The network's picture, as SVG.
+    pub network: Option<String>,
+    /// What came out, in words.
+    pub verdict: Option<String>,
+    /// How many runs there are.
+    pub planned: u64,
+    /// The differences between groups.
+    pub differences: Vec<DifferenceRecord>,
+    /// The columns of the runs' metrics.
+    pub columns: String,
+    /// The runs; `None` is one that is damaged.
+    #[serde(deserialize_with = "each")]
+    pub runs: Vec<Option<Cell>>,
+}
+
+/// Every run that can be read.
+fn each<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<Cell>>, D::Error> {
+    let runs = Vec::<serde_json::Value>::deserialize(deserializer)?;
+    Ok(runs.into_iter().map(|run| serde_json::from_value(run).ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artefact::{parse, text};
+
+    /// As version 0.1.0 wrote it.
+    const WRITTEN: &str = include_str!("../tests/comparison.json");
+
+    #[test]
+    fn what_was_read_is_written_to_the_byte() {
+        let comparison: Comparison = parse(WRITTEN.as_bytes()).unwrap();
+        assert_eq!(comparison.runs.iter().flatten().count(), 4);
+        assert_eq!(text(&comparison), WRITTEN);
+    }
+
+    #[test]
+    fn a_damaged_run_is_left_out_and_the_others_are_read() {
+        let damaged = WRITTEN.replacen("\"method\": \"prdo\"", "\"method\": \"torn\"", 1);
+        let damaged = damaged.replacen("\"accountant\": \"prv\"", "\"accountant\": 7", 2);
+        let comparison: Comparison = parse(damaged.as_bytes()).unwrap();
+        assert_eq!(
+            comparison.runs.iter().map(Option::is_some).collect::<Vec<_>>(),
+            [false, false, true, true]
+        );
+        assert_eq!(parse::<Comparison>(b"{}").unwrap().planned, 0);
+    }
+}

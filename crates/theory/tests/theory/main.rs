@@ -1,0 +1,6 @@
+//! The bounds from outside.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod properties;
+mod reference;
+mod scheduled;
