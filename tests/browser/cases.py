@@ -153,6 +153,26 @@ def a_run_that_fails(world, page, pictures):
     state(page, "failed")
 
 
+def values_near_the_end_of_numbers(world, page, pictures):
+    """A run that diverges passes through the largest numbers there are: axes end, and the page goes on answering."""
+    world.write("run.toml", run_file({}))
+    world.done("run", "run.toml", "--out", "out")
+    page.goto(world.watch("out"))
+    state(page, "finished")
+    for values in ("[1e-320, 1e-100, 1, 1e300, 1.7e308]", "[1.7976931348623157e308]", "[5e-324]", "[-1.7e308, 1.7e308]"):
+        for log in ("true", "false"):
+            ticks = page.value(
+                f"""(() => {{
+                  const box = document.createElement("div"), values = {values};
+                  document.body.append(box);
+                  prdoChart(box, {{ axes: [{{ key: "round", label: "rounds" }}], panels: [{{ key: "loss", title: "Loss", log: {log} }}],
+                    series: [{{ name: "run", style: 0, columns: {{ round: values.map((_, k) => k), loss: values }} }}] }});
+                  const drawn = [...box.querySelectorAll("svg *")].flatMap((e) => [...e.attributes].map((a) => a.value));
+                  return [box.querySelectorAll(".chart-grid").length, drawn.filter((v) => /NaN|Infinity/.test(v)).length];
+                }})()""")
+            assert 1 <= ticks[0] < 60 and ticks[1] == 0, (values, log, ticks)
+
+
 def one_node(world, page, pictures):
     world.write("run.toml", run_file(OPEN | {"graph.kind": '"complete"', "graph.nodes": 1, "name": '"alone"', "method.name": '"ed"', "method.gamma": None}))
     world.done("run", "run.toml", "--out", "out")
@@ -244,5 +264,6 @@ def comparisons_and_reports(world, page, pictures):
 
 CASES = [
     figures_are_those_of_the_files, it_is_live_and_survives_reload_kill_and_resuming, nobody_without_the_token,
-    a_run_that_fails, one_node, a_thousand_nodes, damaged_folders, members_of_an_agreement, comparisons_and_reports,
+    a_run_that_fails, values_near_the_end_of_numbers, one_node, a_thousand_nodes, damaged_folders,
+    members_of_an_agreement, comparisons_and_reports,
 ]

@@ -29,6 +29,8 @@ const prdoChart = (() => {
   const color = (k) => `var(--series-${k % COLORS.length}, ${COLORS[k % COLORS.length]})`;
   const isNumber = (x) => typeof x === "number" && Number.isFinite(x);
   const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+  // The nearest number that is one: room around the largest values would be infinite, and an axis without end.
+  const finite = (x) => clamp(x, -Number.MAX_VALUE, Number.MAX_VALUE);
 
   function html(tag, name, parent, text) {
     const node = document.createElement(tag);
@@ -94,7 +96,7 @@ const prdoChart = (() => {
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9 && ticks.length < 50; k += 1) {
       ticks.push(Number((k * step).toPrecision(12)));
     }
-    return ticks;
+    return ticks.filter(Number.isFinite);
   }
 
   function logTicks(low, high, wanted) {
@@ -103,14 +105,15 @@ const prdoChart = (() => {
     const factors = to - from <= 1 ? [1, 2, 3, 5, 7] : to - from <= 3 ? [1, 2, 5] : [1];
     const ticks = [];
     for (let power = from; power <= to; power += apart) factors.forEach((f) => ticks.push(f * 10 ** power));
-    const inside = ticks.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+    const inside = ticks.filter((t) => Number.isFinite(t) && t >= low * 0.999 && t <= high * 1.001);
     return inside.length > 1 ? inside : linearTicks(low, high, wanted).filter((t) => t > 0);
   }
 
   function scale(low, high, from, to, log) {
     const map = log ? Math.log10 : (x) => x;
     const [a, b] = [map(low), map(high)];
-    const at = (x) => from + (map(x) - a) / ((b - a) || 1) * (to - from);
+    // By halves: the distance of two finite values need not be finite.
+    const at = (x) => from + (map(x) / 2 - a / 2) / ((b / 2 - a / 2) || 1) * (to - from);
     const back = (p) => { const m = a + (p - from) / ((to - from) || 1) * (b - a); return log ? 10 ** m : m; };
     return { at, back, low, high };
   }
@@ -120,11 +123,15 @@ const prdoChart = (() => {
     let low = Infinity, high = -Infinity;
     for (const v of values) if (isNumber(v) && (!log || v > 0)) { low = Math.min(low, v); high = Math.max(high, v); }
     if (low > high) return null;
-    if (log) return low === high ? [low / 2, high * 2] : [low / (high / low) ** 0.04, high * (high / low) ** 0.04];
-    if (low === high) return low === 0 ? [-1, 1] : [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1];
-    const room = (high - low) * 0.05;
+    if (log) {
+      // In logarithms: the quotient of two finite values need not be finite.
+      const [a, b] = [Math.log10(low), Math.log10(high)], room = a === b ? 0.3 : (b - a) * 0.04;
+      return [Math.max(10 ** (a - room), Number.MIN_VALUE), Math.min(10 ** (b + room), Number.MAX_VALUE)];
+    }
+    if (low === high) return low === 0 ? [-1, 1] : [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1].map(finite);
+    const room = high * 0.05 - low * 0.05;
     // Quantities that are never negative do not get an axis that is.
-    return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
+    return [low >= 0 ? Math.max(0, low - room) : low - room, high + room].map(finite);
   }
 
   // ---- Points ------------------------------------------------------------------------------------------------
