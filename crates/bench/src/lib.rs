@@ -2,7 +2,6 @@
 //! return what was found; `prdo bench` prints it.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![allow(missing_docs, reason = "for `prdo bench`: names that explain themselves")]
 
 pub mod accountant;
 mod error;

@@ -1,5 +1,5 @@
 //! The readers: what they read back, what they refuse and in which words, and that no bytes make them panic.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::{Cursor, Write};
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The Parquet reader, on files written by the `parquet` crate.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::Write;
 use std::sync::Arc;

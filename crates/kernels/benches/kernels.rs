@@ -3,7 +3,6 @@
 //! `cargo bench -p prdo-kernels --features criterion`, with `-- convolve/.*/avx512` for a part of it.
 //! Elements a second of a network's kernels are floating-point operations of their definition, whatever is really done;
 //! those of the gate's kernels are bytes read and written.
-#![allow(missing_docs)]
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

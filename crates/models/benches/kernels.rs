@@ -1,6 +1,6 @@
 //! Nanoseconds a record of the logistic model's batch kernels, beside the plain loop over records that every
 //! model gets by default. `cargo bench -p prdo-models`
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 use prdo_models::Logistic;
 use prdo_privacy::{Model, Records};

@@ -2,7 +2,6 @@
 //! `frontier`. What they ask of the program around them is [`Front`]; nothing is printed here.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![allow(missing_docs, reason = "for `prdo reproduce`: names that explain themselves")]
 
 pub mod bounds;
 mod error;

@@ -1,6 +1,5 @@
 //! What the dashboard costs a run: the same run with and without `live.json`, a server and a page that asks ten times a
 //! second, in turns. `cargo run --release -p prdo --example dashboard_cost -- [TURNS]`
-#![allow(missing_docs)]
 
 use prdo::config::{build, resolved};
 use prdo::dashboard::{Dashboard, Port, Source};

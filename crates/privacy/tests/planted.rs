@@ -1,7 +1,6 @@
 //! Bugs can be planted with the feature and debug assertions together, and not otherwise.
 //!
 //! `cargo test --release -p prdo-privacy --features planted-bugs --test planted` shows it of the code that ships.
-#![allow(missing_docs)]
 
 #[test]
 fn a_bug_needs_the_feature_and_debug_assertions() {

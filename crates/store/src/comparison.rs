@@ -165,7 +165,7 @@ pub struct Part {
 /// One pair of groups of a contest, and whether they differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct DifferenceRecord {
     pub contest: String,
     pub measure: String,

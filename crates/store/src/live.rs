@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// How a run stands, as the file has it; what an earlier version did not write is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct Live {
     pub state: Option<State>,
     pub message: Option<String>,
@@ -76,7 +76,7 @@ impl State {
 
 /// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct LogLine {
     pub time: String,
     pub level: Level,

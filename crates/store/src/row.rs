@@ -24,7 +24,7 @@ pub struct Column {
 
 /// What a metric is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "the words that TensorBoard shows")]
+#[allow(reason = "the words that TensorBoard shows")]
 pub enum Section {
     Training,
     Privacy,

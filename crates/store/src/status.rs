@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// What a node last said of itself; the fields at the end are found out by whoever asks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct Status {
     pub state: Option<State>,
     pub process: Option<u32>,
@@ -52,7 +52,7 @@ pub struct Status {
 /// A neighbour, as a node sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct Neighbour {
     pub name: String,
     pub state: String,
@@ -85,7 +85,7 @@ impl Status {
 /// How a member's run ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct MemberSummary {
     pub finished: bool,
     pub name: Option<String>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// not write them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct Summary {
     pub finished: bool,
     pub name: Option<String>,
@@ -99,7 +99,7 @@ pub struct RecordFacts {
 /// Least, median and most records of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the keys of the file")]
+#[allow(reason = "the keys of the file")]
 pub struct RecordSpread {
     pub least: Option<u64>,
     pub median: Option<u64>,

@@ -1,5 +1,5 @@
 //! The accountant from outside: laws, reference values, long arithmetic, simulation.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod high_precision;
 mod laws;

@@ -1,5 +1,5 @@
 //! The battery of checks, on the code as it ships and with each planted bug in it.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[cfg(debug_assertions)]
 mod broken;

@@ -1,5 +1,5 @@
 //! The command as a person types it: one program for all its tests, one module for each subject.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

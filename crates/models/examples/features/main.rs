@@ -7,7 +7,7 @@
 //!
 //! `train` is a stand-in for a run of ten nodes whose models are averaged exactly in every round: ten private gates of 4,500
 //! records each, momentum 0.8, and the accuracy on the last 5,000 training images (`test=1`: on the test images).
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::disallowed_types)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_types)]
 
 mod reference;
 

@@ -1,6 +1,6 @@
 //! The peer from outside: frames, the machine, links, faults. `tests/hostile` is a program of its own: it measures its
 //! memory.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod faults;
 #[cfg(feature = "iroh")]

@@ -1,6 +1,6 @@
 //! The gate's promises. `tests/wall.rs` and `tests/planted.rs` are programs of their own: they are about how code is
 //! compiled.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod gate;
 mod linear;

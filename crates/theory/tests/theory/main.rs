@@ -1,5 +1,5 @@
 //! The bounds from outside.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod properties;
 mod reference;
