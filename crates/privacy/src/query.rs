@@ -3,15 +3,7 @@
 use crate::clip::Clip;
 use crate::protection::Protection;
 use crate::released::Released;
-
-/// Which of the two batch sizes a query uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Batch {
-    /// b₀, of a method's special first round.
-    First,
-    /// b, of every other round.
-    Later,
-}
+use crate::sampling::Batch;
 
 /// The one data-dependent quantity of a round: a sum over the sampled records r of
 ///

@@ -1,6 +1,5 @@
 //! Which slots are in a round's batch.
 
-use crate::query::Batch;
 use crate::streams::Stream;
 use rand::Rng;
 
@@ -13,6 +12,15 @@ pub enum Sampling {
     WithoutReplacement,
     /// Every slot, every round.
     Full,
+}
+
+/// Which of the two batch sizes a query uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// b₀, of a method's special first round.
+    First,
+    /// b, of every other round.
+    Later,
 }
 
 /// The public batch sizes: b₀ for a method's first round, b for the others; expected sizes under Poisson

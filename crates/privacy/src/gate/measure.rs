@@ -1,6 +1,6 @@
 //! Looking at the objective: for simulations and for a node's own eyes. Never noised, never sent.
 
-use crate::gate::{CHUNK, Gate};
+use super::{CHUNK, Gate};
 use crate::model::{Data, Model, Records};
 use crate::protection::{Exposed, Protection};
 use crate::released::Released;
@@ -31,7 +31,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// # Guarantee
     /// None, as [`Gate::measure`].
     pub fn measure_first(&self, most: usize, x: &[f64]) -> Measurement {
-        let (model, data) = (self.model(), self.shard().data());
+        let (model, data) = (&*self.model, self.shard.data());
         let records = data.len().min(most);
         let part = |k: usize| {
             let mut gradient = vec![0.0; model.dimension()];

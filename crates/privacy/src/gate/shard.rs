@@ -63,7 +63,7 @@ impl<D: Data> Shard<D> {
     }
 
     /// The records: for the gate alone.
-    pub(crate) fn data(&self) -> &D {
+    pub(super) fn data(&self) -> &D {
         &self.data
     }
 }

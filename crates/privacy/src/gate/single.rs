@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much the norm of a computed contribution may exceed its bound, relative: the sum of squares, a difference
 /// and two products rounded once each, and the factor rounded to single precision. Generously.
-pub(crate) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
+pub(super) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
 
 /// Clipping norms between which no factor overflows or loses digits in single precision: factors are at most 2²⁵/1e-10
 /// a unit, and rows and columns of outer products at most 1e15 (see [`outer_squares`]), so that their products stay
 /// below 1e34; and at least 2²⁴/1e31 times the query's weights.
-pub(crate) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
+pub(super) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
 
 /// The largest squared norm of an outer product's rows or columns. Records beyond it are left out as those are whose
 /// values are not finite: a vector scaled by a factor of its own could overflow although the product is small.
@@ -28,7 +28,7 @@ const LARGEST_SQUARES: f64 = 1e30;
 const RECORDS_PER_FLUSH: usize = 63;
 
 /// Exact sum, on the grid, of the batch's clipped contributions, in the order of the model's parameters.
-pub(crate) fn clipped_sum<D: Sync, P: Protection>(
+pub(super) fn clipped_sum<D: Sync, P: Protection>(
     engine: &dyn Engine<D>,
     data: &D,
     query: &Query<'_, P>,
