@@ -6,7 +6,6 @@ use prdo_privacy::{Protection, Query, Released};
 /// The state of one node. A round is: [`Node::query`], the gate's answer, [`Node::adapt`], an exchange of
 /// messages, [`Node::mix`]; and a further exchange for as long as `mix` returns one more message.
 pub trait Node<P: Protection>: Send + Sync {
-    /// What this round asks of the node's records.
     fn query(&self) -> Query<'_, P>;
 
     /// Takes the answer and gives what is sent to every neighbour.

@@ -21,13 +21,13 @@
 
 pub mod battery;
 pub mod canary;
+pub mod chosen_gradients;
 pub mod control;
 pub mod error;
 pub mod likelihood;
 pub mod moments;
 pub mod network;
 pub mod one_run;
-pub mod puppet;
 pub mod reconstruction;
 pub mod record_play;
 pub mod restart;
@@ -38,5 +38,5 @@ pub mod tradeoff;
 
 pub use battery::{Audit, Check, Finding, Report};
 pub use error::AuditError;
-pub use setting::{Real, Setting};
+pub use setting::{RunSetting, Setting};
 pub use subject::{Shipped, Subject};

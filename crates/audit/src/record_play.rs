@@ -7,10 +7,10 @@
 //! proof. Where the second data set is empty its release is noise alone, and its deviation is compared with z times the
 //! declared sensitivity.
 
+use crate::chosen_gradients::{ChosenGradients, Record, SingleChosenGradients};
 use crate::control;
 use crate::error::{AuditError, refused};
 use crate::likelihood::mixed;
-use crate::puppet::{Puppet, Record, SinglePuppet};
 use crate::setting::Setting;
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Method as Accounting, Target};
@@ -86,9 +86,6 @@ impl Play {
 }
 
 /// Plays `pairs` pairs of a setting's queries.
-///
-/// # Errors
-/// A gate that does not answer.
 pub fn play<S: Subject>(
     subject: &S,
     setting: &Setting,
@@ -125,7 +122,7 @@ impl Pair {
         let values = 1 + (number as usize) % MOST_DIMENSIONS;
         let dimension = match precision {
             Precision::Double => values,
-            Precision::Single => SinglePuppet::new(values).dimension(),
+            Precision::Single => SingleChosenGradients::new(values).dimension(),
         };
         // The same settings at clipping norms of any size.
         let size = f64::powf(10.0, 6.0 * uniform(&mut stream) - 3.0);
@@ -168,9 +165,9 @@ impl Pair {
         let now = self.node.model().as_slice().first().map_or(0, |x| x.to_bits());
         match self.precision {
             Precision::Double => {
-                self.ask(subject, ledger, records, Puppet { dimension: self.dimension, now })
+                self.ask(subject, ledger, records, ChosenGradients { dimension: self.dimension, now })
             }
-            Precision::Single => self.ask(subject, ledger, records, SinglePuppet::new(self.values)),
+            Precision::Single => self.ask(subject, ledger, records, SingleChosenGradients::new(self.values)),
         }
     }
 

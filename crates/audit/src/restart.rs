@@ -5,7 +5,7 @@
 //! released a round a second time would then release it with other noise, and the eavesdropper would hold two payloads
 //! of one exchange: the average of the two has less noise than was charged for.
 
-use crate::canary::{DIMENSION, OTHER, Pusher};
+use crate::canary::{CanaryModel, DIMENSION, OTHER};
 use crate::error::{AuditError, refused};
 use crate::likelihood::mixed;
 use crate::setting::Setting;
@@ -54,9 +54,6 @@ enum Death {
 }
 
 /// Plays every death there is in a short run.
-///
-/// # Errors
-/// A session that cannot even be set up.
 pub fn restarts<S: Subject>(subject: &S, setting: &Setting, seed: u64) -> Result<Restarts, AuditError> {
     let setting = Setting { rounds: ROUNDS, ..setting.clone() };
     let (exchanges, vectors) = setting.method.exchanges(&setting.settings);
@@ -137,7 +134,7 @@ impl<S: Subject> Scene<'_, S> {
             ledger.lock().unwrap_or_else(PoisonError::into_inner).resume(&RUN).map_err(|e| text(&e))?;
         let book = LedgerFile::book(&ledger, &RUN, &AGREEMENT, me as u32).map_err(|e| text(&e))?;
         let kept = Ledger::new(Arc::clone(self.accountant), self.budget).kept_by(Box::new(book));
-        let model = Arc::new(Pusher::new(self.setting.clip.gradient()));
+        let model = Arc::new(CanaryModel::new(self.setting.clip.gradient()));
         let shard = Shard::seal(vec![OTHER; self.setting.slots]).map_err(|e| text(&e))?;
         let secret = Arc::new(Secret::from_seed(mixed(self.seed, u64::from(boot))));
         let gate = Gate::private(me as u32, model, shard, secret, self.setting.rules(kept));

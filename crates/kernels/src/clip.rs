@@ -66,11 +66,8 @@ pub fn add_from_places<T: Copy + Into<i64>>(sums: &mut [i64], values: &[T], plac
 /// One rank-one matrix `along[i]·columns[j]`, and perhaps a second one `across.0[i]·across.1[j]` that is added.
 #[derive(Clone, Copy, Debug)]
 pub struct Outer<'a> {
-    /// One a row.
     pub along: &'a [f32],
-    /// One a column.
     pub columns: &'a [f32],
-    /// A second one.
     pub across: Option<(&'a [f32], &'a [f32])>,
 }
 

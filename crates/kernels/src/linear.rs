@@ -51,14 +51,12 @@ dispatched!(
 );
 
 dispatched!(
-    /// aᵀx.
     margin,
     dot,
     (a: &[f64], x: &[f64]) -> f64
 );
 
 dispatched!(
-    /// log(1 + exp(−y·aᵀx)).
     logistic_loss,
     logistic_loss_body,
     (x: &[f64], a: &[f64], y: f64) -> f64

@@ -37,7 +37,6 @@ pub(crate) trait Simd: Copy {
     type V: Copy;
     /// As many 32-bit integers.
     type I: Copy;
-    /// How many lanes there are.
     const WIDTH: usize;
     /// Rows of a register tile, and its vectors a row: sums, vectors of a row of the other factor and one value more
     /// have a register each.
@@ -347,7 +346,6 @@ mod x86 {
     /// Two of them are sixteen lanes.
     pub(crate) type Avx2 = Ymm<2>;
 
-    /// Lanes of a 256-bit register.
     const EIGHT: usize = 8;
 
     /// Applies an instruction register by register.

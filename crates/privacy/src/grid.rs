@@ -32,7 +32,6 @@ impl Grid {
         Self { spacing: 2.0_f64.powi(exponent), inverse: 2.0_f64.powi(-exponent) }
     }
 
-    /// The distance between neighbouring grid points.
     pub fn spacing(&self) -> f64 {
         self.spacing
     }

@@ -20,7 +20,6 @@ mod sealed {
 
     /// What only this crate may call: nobody outside it can name this trait.
     pub trait Sealed: Sized {
-        /// The case of this protection.
         fn case<C: Cases>(input: C::Input<'_, Self>) -> C::Output<Self>
         where
             Self: Protection;

@@ -29,7 +29,6 @@ pub(crate) struct Difference<'a, P: Protection> {
 }
 
 impl<'a, P: Protection> Query<'a, P> {
-    /// The gradient at `at`.
     pub fn gradient(at: &'a Released<P>) -> Self {
         Self { at, gradient_weight: 1.0, difference: None, batch: Batch::Later }
     }

@@ -7,13 +7,10 @@ use crate::sampling::{Batches, Sampling};
 /// How a private node answers: Poisson sampling, clipping and noise are not optional.
 #[derive(Debug)]
 pub struct PrivateRules {
-    /// b₀ and b.
     pub batches: Batches,
-    /// C_g and C_Δ.
     pub clip: Clip,
     /// z: noise standard deviation over sensitivity. Checked when the release is charged.
     pub noise_multiplier: f64,
-    /// What has been spent and what may be.
     pub ledger: Ledger,
 }
 
@@ -22,7 +19,6 @@ pub struct PrivateRules {
 pub struct OpenRules {
     /// b₀ and b; not looked at when every record is used.
     pub batches: Batches,
-    /// How a batch is drawn.
     pub sampling: Sampling,
     /// Clipping without noise, to see what clipping alone does.
     pub clip: Option<Clip>,

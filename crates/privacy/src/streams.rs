@@ -20,7 +20,6 @@ pub type Stream = ChaCha20Rng;
 pub(crate) enum Hidden {
     /// Which slots are in a round's batch: amplification by sampling rests on it.
     Sampling,
-    /// The Gaussian noise of a release.
     Noise,
 }
 
@@ -31,7 +30,6 @@ pub enum Purpose {
     Data,
     /// Who holds which record in a simulation. Public.
     Partition,
-    /// Random graphs. Public.
     Graph,
     /// A model's public starting point.
     Start,
@@ -68,9 +66,6 @@ pub struct Secret {
 
 impl Secret {
     /// A fresh secret from the operating system.
-    ///
-    /// # Errors
-    /// When the operating system has no entropy to give.
     pub fn from_operating_system() -> Result<Self, getrandom::Error> {
         let mut root = [0u8; 32];
         getrandom::fill(&mut root)?;
@@ -91,7 +86,6 @@ impl Secret {
         Self { keys, origin }
     }
 
-    /// Where this secret came from.
     pub fn origin(&self) -> Origin {
         self.origin
     }

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 /// the simulation and holds all the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
-    /// How many updates were done.
     pub round: u32,
     /// f(x̄); of the first records of each node only where the run says so ([`crate::Simulation::measure_on`]).
     pub loss: f64,
@@ -17,7 +16,6 @@ pub struct Row {
     pub consensus_error: f64,
     /// Share of the public held-out records that x̄ gets right.
     pub test_accuracy: Option<f64>,
-    /// The largest ε any node has spent; `None` without privacy.
     pub epsilon_spent: Option<f64>,
     /// Bytes sent by all nodes so far, 8 a number.
     pub bytes_sent: u64,
@@ -33,7 +31,6 @@ pub struct Row {
 /// averages of these over seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// t.
     pub round: u32,
     /// ‖PX^t‖²_F, whose mean is C_t.
     pub disagreement: f64,
@@ -69,12 +66,10 @@ pub(crate) fn mean<'a>(vectors: impl ExactSizeIterator<Item = &'a [f64]>, dimens
     sum
 }
 
-/// ‖a − b‖².
 pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// ‖a‖².
 pub(crate) fn squared_norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum()
 }

@@ -11,7 +11,7 @@
 //!
 //! All three are A·(Φ̄(u) − φ(u)·R(v)) with v > u and R = Φ̄/φ, Mills' ratio.
 
-use super::table::Delta;
+use super::moment_table::Delta;
 use crate::law::{Direction, Law};
 use crate::rounding::{INV_SQRT_2PI, U, normal_tail};
 

@@ -28,7 +28,6 @@ impl Parts {
         parts
     }
 
-    /// How many sampled releases.
     pub fn count(&self) -> f64 {
         self.laws.iter().map(|(_, count)| count).sum()
     }

@@ -3,28 +3,24 @@
 use super::closed;
 use super::contour;
 use super::lattice;
+use super::moment_table::Delta;
 use super::parts::Parts;
 use super::saddle::{Cumulants, LARGEST, Saddle, end_of};
-use super::table::Delta;
 use crate::law::{Direction, Law};
 
-/// What is known about a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// It is at least this.
     pub lower: f64,
     /// It is at most this: the value to quote.
     pub upper: f64,
 }
 
 impl Bounds {
-    /// What both say.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
 
-    /// How much is not known.
     pub fn width(&self) -> f64 {
         self.upper - self.lower
     }

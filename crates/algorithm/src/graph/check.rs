@@ -50,9 +50,6 @@ impl Mixing {
     ///
     /// `allow_indefinite` waives the last clause, for experiments outside the theory. Takes at most about ten
     /// seconds and memory in proportion to the entries.
-    ///
-    /// # Errors
-    /// The first clause that is broken, with value and place.
     pub fn check(&self, allow_indefinite: bool) -> Result<Spectrum, NetworkError> {
         self.check_entries()?;
         let spectrum = self.spectrum();
@@ -63,9 +60,6 @@ impl Mixing {
     }
 
     /// All clauses but the last one, without computing an eigenvalue: fast for any size.
-    ///
-    /// # Errors
-    /// The first clause that is broken, with value and place.
     pub fn check_entries(&self) -> Result<(), NetworkError> {
         for row in 0..self.nodes() {
             for (column, value) in self.row_entries(row) {

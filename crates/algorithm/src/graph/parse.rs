@@ -18,10 +18,9 @@ use std::collections::BTreeMap;
 
 use super::{
     Graph, MAX_NODES, Mixing, MixingError,
-    table::{ParseError, Shape, Table},
+    text::{NetworkText, ParseError, Shape},
 };
 
-/// What a text describes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Network {
     /// Edges without weights: a rule has to give them.
@@ -31,34 +30,23 @@ pub enum Network {
 }
 
 /// Reads an edge list or a matrix, whichever the text is (see the rules above).
-///
-/// # Errors
-/// The first line that is not what it should be; or that the text could be either.
 pub fn parse_network(text: &str) -> Result<Network, ParseError> {
-    let table = Table::read(text)?;
-    match table.shape()? {
-        Shape::Edges => table.edges(),
-        Shape::Matrix => table.matrix().map(Network::Mixing),
+    let network = NetworkText::read(text)?;
+    match network.shape()? {
+        Shape::Edges => network.edges(),
+        Shape::Matrix => network.matrix().map(Network::Mixing),
     }
 }
 
-/// Reads an edge list, with weights or without.
-///
-/// # Errors
-/// The first line that is not `i j` or `i j weight`.
 pub fn parse_edges(text: &str) -> Result<Network, ParseError> {
-    Table::read(text)?.edges()
+    NetworkText::read(text)?.edges()
 }
 
-/// Reads a square matrix.
-///
-/// # Errors
-/// The first line that is not a row of a square matrix of numbers.
 pub fn parse_matrix(text: &str) -> Result<Mixing, ParseError> {
-    Table::read(text)?.matrix()
+    NetworkText::read(text)?.matrix()
 }
 
-impl Table<'_> {
+impl NetworkText<'_> {
     fn edges(&self) -> Result<Network, ParseError> {
         if let Some(line) = self.lines.first()
             && !matches!(line.fields.len(), 2 | 3)

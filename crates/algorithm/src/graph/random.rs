@@ -21,9 +21,6 @@ impl Graph {
     ///
     /// Draws whole graphs, at most 100, until one is connected; each takes time proportional to its nodes
     /// and edges (Batagelj and Brandes, *Efficient generation of large random networks*, 2005).
-    ///
-    /// # Errors
-    /// A probability outside (0, 1] or too small for a connected graph; too many nodes or edges.
     pub fn erdos_renyi(nodes: usize, probability: f64, seed: u64) -> Result<Self, GraphError> {
         check_nodes("erdos-renyi", nodes, nodes >= 1, "1 or more")?;
         if !(probability > 0.0 && probability <= 1.0) {
@@ -62,10 +59,6 @@ impl Graph {
     /// Degree 2 is a uniformly random ring. Otherwise ends of edges are paired at random, and self loops and
     /// repeats are switched away against random other edges: close to uniform, not exactly. Above half of
     /// all possible neighbours the complement is drawn instead.
-    ///
-    /// # Errors
-    /// A degree that no connected graph has: it must be 2 or more (1 for two nodes), below the number of
-    /// nodes, and even if that number is odd. Too many nodes or edges.
     pub fn random_regular(nodes: usize, degree: usize, seed: u64) -> Result<Self, GraphError> {
         check_nodes("random-regular", nodes, nodes >= 2, "2 or more")?;
         let refuse = |allowed| Err(GraphError::Degree { degree, nodes, allowed });
@@ -175,7 +168,6 @@ fn regular_pairs(nodes: usize, degree: usize, stream: &mut Stream) -> Option<Vec
     Some(pairs)
 }
 
-/// Joins exactly the pairs that are not joined.
 fn complement(graph: &Graph) -> Graph {
     let nodes = graph.nodes();
     Graph::from_rule(nodes, |i, row| {

@@ -12,7 +12,6 @@ pub enum Combine {
     First,
 }
 
-/// When mixing happens.
 pub const COMBINE: Choice<Combine> = Choice {
     name: "combine",
     doc: "mix after the step, or before it",
@@ -21,7 +20,6 @@ pub const COMBINE: Choice<Combine> = Choice {
 };
 
 impl Settings {
-    /// The same settings, mixing at this point.
     #[must_use]
     pub fn combine(self, combine: Combine) -> Self {
         self.with(COMBINE.is(combine))

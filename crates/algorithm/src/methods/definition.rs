@@ -23,7 +23,6 @@ pub struct Card {
 }
 
 impl Card {
-    /// Whether the method reads this parameter.
     pub fn reads(&self, parameter: &Parameter) -> bool {
         self.parameters.iter().any(|own| own.name() == parameter.name())
     }
@@ -32,11 +31,9 @@ impl Card {
 /// What a round asks of each sampled record. The sensitivity that is declared for the round follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asks {
-    /// Its clipped gradient.
     Gradient,
     /// γ · its clipped gradient + (1 − γ) · its gradient's clipped change since the round before.
     Recursive {
-        /// γ.
         gamma: f64,
     },
 }
@@ -53,7 +50,6 @@ impl Asks {
 
 /// A method, here or in a program of one's own: `Method::new(&Mine)` runs it wherever methods are run.
 pub trait Definition: Send + Sync + 'static {
-    /// What it is.
     fn card(&self) -> &'static Card;
 
     /// A node at the public starting point. The settings were held against the card.
@@ -103,7 +99,6 @@ impl<D: Definition> Erased for D {
 
 /// A protection under which methods can be started: [`Noised`] and [`Exposed`] are.
 pub trait Startable: Protection {
-    /// A node of the method.
     #[doc(hidden)]
     fn start(method: Method, x0: &Start, settings: &Settings) -> Box<dyn Node<Self>>;
 }
@@ -130,15 +125,10 @@ impl Method {
         Self(definition)
     }
 
-    /// What it is.
     pub fn card(self) -> &'static Card {
         self.0.card()
     }
 
-    /// A node of this method at the public starting point.
-    ///
-    /// # Errors
-    /// A setting outside its range.
     pub fn start<P: Startable>(
         self,
         x0: &Start,

@@ -23,7 +23,6 @@ const CARD: Card = Card {
     differences: false,
 };
 
-/// The method.
 pub struct Ed;
 
 impl Definition for Ed {
@@ -39,7 +38,6 @@ impl Definition for Ed {
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     diffusion: ExactDiffusion<P>,
     v: Released<P>,

@@ -32,7 +32,6 @@ impl<P: Protection> ExactDiffusion<P> {
         Message::one(phi)
     }
 
-    /// x⁺ = Σ_j W_ij φ_j.
     pub(super) fn mix(&mut self, inbox: &Inbox<'_, P>) {
         inbox.mix(0, &mut self.x);
     }

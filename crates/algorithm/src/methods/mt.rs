@@ -26,7 +26,6 @@ const CARD: Card = Card {
     differences: false,
 };
 
-/// The method.
 pub struct Mt;
 
 impl Definition for Mt {
@@ -56,7 +55,6 @@ impl Definition for Mt {
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     x: Released<P>,
     y: Released<P>,

@@ -28,7 +28,6 @@ pub use weights::transform_weights;
 
 use crate::simd::LANES;
 
-/// Taps of a kernel.
 pub const TAPS: usize = 9;
 /// Values added to a plane of scratch memory so that the planes of a tile do not share a cache set.
 const PAD: usize = 48;
@@ -62,7 +61,6 @@ impl Tile {
         }
     }
 
-    /// Places of a tile.
     const fn places(self) -> usize {
         let (down, across) = self.sides();
         (down + 2) * (across + 2)
@@ -78,7 +76,6 @@ impl Tile {
     }
 }
 
-/// The size of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Blocks of sixteen input channels.
@@ -145,7 +142,7 @@ impl Geometry {
 
 /// Where things are in one convolution.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Layout {
     g: Geometry,
     tiles: usize,
     /// Values of a row, and of a block, of the input plane.
@@ -156,7 +153,7 @@ struct Plan {
     m_plane: usize,
 }
 
-impl Plan {
+impl Layout {
     fn new(g: &Geometry, tiles: usize) -> Self {
         let row = (g.width + 2) * LANES;
         let (v_plane, m_plane) = g.scratch_planes(tiles);

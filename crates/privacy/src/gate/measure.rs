@@ -9,9 +9,7 @@ use rayon::prelude::*;
 /// A node's local objective f_i at a point, computed from its records without protection.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// f_i(x).
     pub loss: f64,
-    /// ∇f_i(x).
     pub gradient: Released<Exposed>,
 }
 

@@ -54,9 +54,6 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// For `Noised`, the answer is a Poisson-sampled Gaussian release with sensitivity derived from the
     /// query, and was charged to the ledger before its noise was drawn. Rounds only go up: a second answer
     /// for the same round, which would share its random streams, is refused.
-    ///
-    /// # Errors
-    /// An exhausted budget, a round gone by, points of another size, or (non-private) a diverged sum.
     pub fn answer(&mut self, round: u32, query: &Query<'_, P>) -> Result<Answer<P>, GateError> {
         self.check(query)?;
         if u64::from(round) < self.next_round {
@@ -81,12 +78,10 @@ impl<M: Model, P: Protection> Gate<M, P> {
         Ok(())
     }
 
-    /// N, the public number of slots.
     pub fn slots(&self) -> usize {
         self.shard.slots()
     }
 
-    /// The rules, the ledger among them.
     pub fn rules(&self) -> &P::Rules {
         &self.rules
     }
@@ -107,9 +102,6 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// Only forward: a checkpoint with fewer rounds or fewer charges than this gate has seen, or (for a
     /// private node) with fewer charges than rounds, is refused. That the charges are the true ones is for
     /// whoever keeps the checkpoint to see to.
-    ///
-    /// # Errors
-    /// [`GateError::Rewind`].
     pub fn restore(&mut self, rounds: u32, history: &History) -> Result<(), GateError> {
         let (charges, spent) = (history.len(), self.charged().map_or(0, |charged| charged.len()));
         let enough = self.charged().is_none() || charges >= u64::from(rounds);
@@ -214,9 +206,6 @@ impl<M: Model> Cases for Mechanism<M> {
 
 impl<M: Model> Gate<M, Noised> {
     /// The gate of a private node over its sealed records.
-    ///
-    /// # Errors
-    /// Batch sizes that do not fit the node's slots, or records that the model cannot read.
     pub fn private(
         node: u32,
         model: Arc<M>,
@@ -238,16 +227,11 @@ impl<M: Model> Gate<M, Noised> {
         }
     }
 
-    /// The ledger of this node.
     pub fn ledger(&self) -> &Ledger {
         &self.rules.ledger
     }
 
-    fn answer_noised(
-        &mut self,
-        round: u32,
-        query: &Query<'_, Noised>,
-    ) -> Result<Answer<Noised>, GateError> {
+    fn answer_noised(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<Answer<Noised>, GateError> {
         let (clip, size) = (self.rules.clip, self.rules.batches.size(query.batch));
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
@@ -288,9 +272,6 @@ impl<M: Model> Answerer for Gate<M, Noised> {
 
 impl<M: Model> Gate<M, Exposed> {
     /// The gate of a non-private node.
-    ///
-    /// # Errors
-    /// Batch sizes that do not fit the node's slots, or records that the model cannot read.
     pub fn exposed(
         node: u32,
         model: Arc<M>,

@@ -63,7 +63,6 @@ fn padded(x: &[f64], inputs: usize, width: usize) -> Vec<f64> {
     out
 }
 
-/// A growing sum of clipped contributions.
 struct Sum<'a, D, P: Protection> {
     linear: &'a dyn Linear<D>,
     data: &'a D,

@@ -89,7 +89,6 @@ fn groups(batch: &[u32], most: usize, threads: usize) -> Vec<&[u32]> {
 /// What a record's gradient, and its difference, are multiplied by, in steps of the grid; `None`: it is left out.
 type Factors = Option<(f32, Option<f32>)>;
 
-/// A growing sum of clipped contributions.
 struct Sum<'a, P: Protection> {
     query: &'a Query<'a, P>,
     clip: &'a Clip,
