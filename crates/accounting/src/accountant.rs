@@ -1,4 +1,4 @@
-//! One door to the three ways of accounting, and the test a ledger asks at every charge.
+//! One interface to the three ways of accounting, and the test a ledger asks at every charge.
 
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};

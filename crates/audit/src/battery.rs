@@ -19,7 +19,7 @@ pub struct Audit {
     /// Runs of each world, of each setting; twice as many where every record is in every batch.
     pub runs: usize,
     pub pairs: usize,
-    /// Released values that are held against the grid.
+    /// Released values that are compared with the grid.
     pub grid_values: usize,
     /// The share of the claimed ε that the attack must reach in the first setting, if that is asked: an attack that finds
     /// nothing proves nothing.
@@ -100,7 +100,7 @@ impl Audit {
         Self { settings, least_share: None, ..self }
     }
 
-    /// Makes it. `progress` is told what is done next.
+    /// Runs the attacks; `progress` hears what comes next.
     pub fn run<S: Subject>(&self, subject: &S, progress: &mut dyn FnMut(&str)) -> Result<Report, AuditError> {
         let mut report = Report::default();
         for (number, setting) in self.settings.iter().enumerate() {
@@ -168,8 +168,7 @@ impl<S: Subject> SettingAudit<'_, S> {
         );
         self.check("control-flow", different == 0, different as f64, "none".into(), what);
         let (nodes, wrong) = control::wrong_ledgers(&network, self.seed)?;
-        let what =
-            format!("ledgers that hold other charges than one a round at its rate and noise, of {nodes}");
+        let what = format!("ledgers with other charges than one per round at its rate and noise, of {nodes}");
         self.check("ledger", wrong == 0 && nodes > 0, wrong as f64, "none".into(), what);
         let (looked, common) = control::in_common(&network)?;
         let what =

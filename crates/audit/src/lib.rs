@@ -10,7 +10,7 @@
 //! 2. [`moments`]: statistics of the noise and of the batches, from the answers.
 //! 3. [`likelihood`]: the optimal test, against the claimed trade-off curve, and the ε that it proves.
 //!
-//! Beside them: [`restart`] (one payload a round, whatever dies), [`control`] (what is sent, and how much, does not depend
+//! Beside them: [`restart`] (one payload per round, whatever dies), [`control`] (what is sent, and how much, does not depend
 //! on records; values lie on the public grid), [`one_run`] (many canaries in one run of real size) and
 //! [`reconstruction`] (a record rebuilt from a message, when there is no noise). [`battery`] puts it all together.
 //!

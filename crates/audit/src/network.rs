@@ -84,7 +84,7 @@ impl<'a, S: Subject> Network<'a, S> {
         self.drive(&mut gates, &self.start, &mut at)
     }
 
-    /// Runs nodes over these gates, one a node. `at` is told each node's point before its gate is asked.
+    /// Runs nodes over these gates, one per node. `at` gets each node's point before its gate is asked.
     pub fn drive<M: Model>(
         &self,
         gates: &mut [Gate<M, Noised>],

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The record, as the adversary sees it: one value a feature, up to a factor.
+    /// The record, as the adversary sees it: one value per feature, up to a factor.
     pub picture: Vec<f64>,
 }
 

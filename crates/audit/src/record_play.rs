@@ -29,7 +29,7 @@ const MOST_DIMENSIONS: usize = 64;
 /// In which precision gradients come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Double, one vector a record: linear models, and models of one's own.
+    /// Double, one vector per record: linear models, and models of one's own.
     Double,
     /// Single, in pieces: networks.
     Single,

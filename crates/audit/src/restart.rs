@@ -1,4 +1,4 @@
-//! One payload a round, whatever dies: real peers' sessions on disks in memory, with an eavesdropper on the wire.
+//! One payload per round, whatever dies: real peers' sessions on disks in memory, with an eavesdropper on the wire.
 //!
 //! A node is killed at every one of its durable writes, torn or whole, and after every message it sends, whether the
 //! message arrives or not; it is started again from its disk with a *new* secret, as a real process would be. Whoever
@@ -88,7 +88,7 @@ struct Scene<'a, S: Subject> {
     subject: &'a S,
     setting: &'a Setting,
     mixing: &'a Mixing,
-    /// Exchanges a round, vectors a message.
+    /// Exchanges per round, vectors per message.
     shape: (u32, usize),
     accountant: &'a Arc<Accountant>,
     budget: Target,

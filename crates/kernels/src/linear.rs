@@ -70,7 +70,7 @@ dispatched!(
 );
 
 dispatched!(
-    /// Turns scores, one a class, into p_k − [k = y] for their softmax p.
+    /// Turns scores, one per class, into p_k − [k = y] for their softmax p.
     softmax_slopes,
     softmax_slopes_body,
     (y: usize, scores: &mut [f64])

@@ -198,7 +198,7 @@ macro_rules! leveled {
 }
 
 leveled!(
-    /// `out[r][k] = Σ_j lines[r][j]·weights[k][j]` for lines of `width` values, and as many scores a line as there are
+    /// `out[r][k] = Σ_j lines[r][j]·weights[k][j]` for lines of `width` values, and as many scores per line as there are
     /// lines of weights. A line's result does not depend on the others.
     scores = scores_body (weights: &[f64], lines: &[f64], width: usize, out: &mut [f64])
 );

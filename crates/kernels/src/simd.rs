@@ -38,7 +38,7 @@ pub(crate) trait Simd: Copy {
     /// As many 32-bit integers.
     type I: Copy;
     const WIDTH: usize;
-    /// Rows of a register tile, and its vectors a row: sums, vectors of a row of the other factor and one value more
+    /// Rows of a register tile, and its vectors per row: sums, vectors of a row of the other factor and one value more
     /// have a register each.
     const ROWS: usize;
     const COLUMNS: usize;
@@ -470,7 +470,7 @@ mod x86 {
         }
     }
 
-    /// For every set of eight lanes their numbers close together, one a byte, lowest first.
+    /// For every set of eight lanes their numbers close together, one per byte, lowest first.
     static CLOSE: [u64; 256] = {
         let mut table = [0; 256];
         let mut mask = 0;

@@ -81,6 +81,8 @@ pub enum GateError {
     RoundGoneBy { round: u32, next: u64 },
     #[error("the model failed: {0}")]
     Model(String),
-    #[error("the gradients of round {round} are not finite: the step size is too large for this problem")]
+    #[error(
+        "training diverged at round {round} (the gradients are not finite): the step size is too large for this problem"
+    )]
     Diverged { round: u32 },
 }

@@ -1,4 +1,4 @@
-//! Gradients in single precision, streamed: what a large model offers the gate instead of one `f64` vector a record.
+//! Gradients in single precision, streamed: what a large model offers the gate instead of one `f64` vector per record.
 //!
 //! A record's gradient is computed, clipped, added and forgotten; it is never stored for a batch. The gate reads it
 //! in pieces, so that the gradient of a fully connected layer, an outer product, is never written out at all. As

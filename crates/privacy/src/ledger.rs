@@ -24,7 +24,7 @@ pub trait Book: Send + Sync {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the charge could not be kept, so nothing is released: {0}")]
+#[error("the charge could not be recorded, so nothing is released: {0}")]
 pub struct BookError(pub String);
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -98,7 +98,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Gradients in single precision, streamed: for models whose gradients are too large to be passed around one
-    /// `f64` vector a record. The gate clips those instead of [`Model::gradient`]'s.
+    /// `f64` vector per record. The gate clips those instead of [`Model::gradient`]'s.
     fn engine(&self) -> Option<&dyn Engine<Self::Data>> {
         None
     }

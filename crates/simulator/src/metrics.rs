@@ -17,7 +17,7 @@ pub struct Row {
     /// Share of the public held-out records that x̄ gets right.
     pub test_accuracy: Option<f64>,
     pub epsilon_spent: Option<f64>,
-    /// Bytes sent by all nodes so far, 8 a number.
+    /// Bytes sent by all nodes so far, 8 per number.
     pub bytes_sent: u64,
     /// Per-record gradients evaluated by all nodes so far.
     pub gradient_evaluations: u64,

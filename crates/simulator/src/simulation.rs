@@ -43,7 +43,8 @@ pub enum SimulationError {
     #[error("node {node}, round {round}: {error}")]
     Gate { node: usize, round: u32, error: GateError },
     #[error(
-        "the models of round {round} are not finite: the step size is too large for this problem and graph"
+        "training diverged at round {round} (the models are not finite): the step size is too large for this problem \
+         and graph"
     )]
     Diverged { round: u32 },
 }
@@ -169,12 +170,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         self.models().map(|x| squared_distance(x, &average)).collect()
     }
 
-    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i.
-    pub fn objective(&self, x: &[f64]) -> (f64, Vec<f64>) {
-        self.objective_of_first(usize::MAX, x)
-    }
-
-    /// The same from the first `most` records of each node.
+    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i, from the first `most` records of each node.
     fn objective_of_first(&self, most: usize, x: &[f64]) -> (f64, Vec<f64>) {
         let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure_first(most, x)).collect();
         let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;

@@ -19,9 +19,9 @@ pub trait Training: Send {
     fn auc(&self, x: &[f64]) -> Option<f64>;
     fn epsilon_spent(&self) -> Option<f64>;
     fn non_finite(&self) -> u64;
-    /// Everything that is needed to go on later with the same bits. `fingerprint` names the run's settings.
+    /// Everything that is needed to resume with the same bits. `fingerprint` names the run's settings.
     fn save(&self, fingerprint: &[u8; 32]) -> Vec<u8>;
-    /// Goes on from what `save` gave.
+    /// Resumes from what `save` gave.
     fn restore(&mut self, fingerprint: &[u8; 32], bytes: &[u8]) -> Result<(), CheckpointError>;
 }
 
@@ -90,7 +90,7 @@ pub enum End {
     Stopped,
 }
 
-/// Trains until the schedule is done or the observer stops it. A run that was restored goes on where it was.
+/// Trains until the schedule is done or the observer stops it. A restored run resumes where it was.
 pub fn train(
     training: &mut dyn Training,
     schedule: &Schedule,

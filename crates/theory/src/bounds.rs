@@ -82,7 +82,3 @@ fn fresh_variance(setting: &Setting, levels: &Levels) -> Split {
         ..Split::ZERO
     }
 }
-
-pub fn unified_variance(setting: &Setting, levels: &Levels) -> Result<f64, TheoryError> {
-    Ok(fresh_variance(setting, &levels.checked()?).total())
-}

@@ -29,7 +29,7 @@ pub use error::{GraphError, MixingError, NetworkError, UnknownName};
 pub use families::{GraphFamily, Parameters};
 pub use layout::positions;
 pub use mixing::{Mixing, Weights};
-pub use parse::{Network, parse_edges, parse_matrix, parse_network};
+pub use parse::{Network, parse_network};
 pub use text::ParseError;
 
 pub const MAX_NODES: usize = 1_000_000;

@@ -38,14 +38,6 @@ pub fn parse_network(text: &str) -> Result<Network, ParseError> {
     }
 }
 
-pub fn parse_edges(text: &str) -> Result<Network, ParseError> {
-    NetworkText::read(text)?.edges()
-}
-
-pub fn parse_matrix(text: &str) -> Result<Mixing, ParseError> {
-    NetworkText::read(text)?.matrix()
-}
-
 impl NetworkText<'_> {
     fn edges(&self) -> Result<Network, ParseError> {
         if let Some(line) = self.lines.first()
@@ -207,9 +199,12 @@ mod tests {
         assert!(matches!(parse_network("# edges 9999999\n0 1 0.5"), Err(ParseError::Mixing(_))));
         let huge = format!("# edges {}\n0 1 0.5", usize::MAX);
         assert!(matches!(parse_network(&huge), Err(ParseError::Mixing(_))));
-        assert!(matches!(parse_matrix("# edges 3"), Err(ParseError::NotSquare { .. })));
         assert!(matches!(
-            parse_edges("0.5 0.5\n0.5 0.5"),
+            NetworkText::read("# edges 3").unwrap().matrix(),
+            Err(ParseError::NotSquare { .. })
+        ));
+        assert!(matches!(
+            NetworkText::read("0.5 0.5\n0.5 0.5").unwrap().edges(),
             Err(ParseError::Number { line: 1, column: 1, .. })
         ));
     }

@@ -65,7 +65,7 @@ impl Graph {
         match (nodes, degree) {
             (2, 1) => return Self::path(2),
             (2, _) => return refuse("it must be 1"),
-            _ if degree < 2 => return refuse("it must be 2 or more, or the graph falls apart"),
+            _ if degree < 2 => return refuse("it must be 2 or more for the graph to be connected"),
             _ if degree >= nodes => return refuse("it must be below the number of nodes"),
             _ if nodes % 2 == 1 && degree % 2 == 1 => {
                 return refuse("it must be even: nodes * degree is odd");
@@ -87,7 +87,7 @@ impl Graph {
                 return Ok(graph);
             }
         }
-        refuse("no connected regular graph came up in 100 draws: it must be larger, or take another seed")
+        refuse("no connected regular graph came up in 100 draws: choose a larger degree or another seed")
     }
 }
 

@@ -84,7 +84,7 @@ impl<'a> NetworkText<'a> {
         self.lines.first().map_or(2, |line| line.fields.len())
     }
 
-    /// Whether this is an edge list or a matrix, by the marker or else by its looks.
+    /// Whether this is an edge list or a matrix, by the marker or else by its shape.
     pub(super) fn shape(&self) -> Result<Shape, ParseError> {
         if let Some(marker) = self.marker {
             return Ok(marker);

@@ -52,10 +52,10 @@ impl Asks {
 pub trait Definition: Send + Sync + 'static {
     fn card(&self) -> &'static Card;
 
-    /// A node at the public starting point. The settings were held against the card.
+    /// A node at the public starting point. The settings were checked against the card.
     fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>>;
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message.
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message has.
     fn exchanges(&self, _settings: &Settings) -> (u32, u32) {
         (1, 1)
     }
@@ -138,7 +138,7 @@ impl Method {
         Ok(P::start(self, x0, settings))
     }
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message: peers agree on both
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message has: peers agree on both
     /// before they begin.
     pub fn exchanges(self, settings: &Settings) -> (u32, u32) {
         self.0.exchanges(settings)

@@ -17,7 +17,7 @@ use prdo_privacy::{Protection, Query, Released, Start};
 const CARD: Card = Card {
     name: "ed",
     title: "Exact Diffusion",
-    idea: "corrects the bias of diffusion with one vector a round",
+    idea: "corrects the bias of diffusion with one vector per round",
     parameters: &[],
     first_batch: false,
     differences: false,

@@ -20,7 +20,7 @@ use prdo_privacy::{Protection, Query, Released, Start};
 const CARD: Card = Card {
     name: "mt",
     title: "Momentum Tracking",
-    idea: "tracks the network's momentum with a second vector a round",
+    idea: "tracks the network's momentum with a second vector per round",
     parameters: &[BETA.parameter(), COMBINE.parameter()],
     first_batch: false,
     differences: false,

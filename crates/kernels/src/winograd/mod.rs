@@ -67,7 +67,7 @@ impl Tile {
     }
 
     /// Tiles done at a time: whole register tiles of rows, and so few that a row of places, its products and the sums
-    /// of all rows (8 vectors a block and tile for F(2×2), 16 for F(2×4), 24 for F(4×4)) stay near.
+    /// of all rows (8 vectors per block and tile for F(2×2), 16 for F(2×4), 24 for F(4×4)) stay near.
     const fn at_once(self) -> usize {
         match self {
             Tile::F2 => 16,

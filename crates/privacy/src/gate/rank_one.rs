@@ -22,7 +22,7 @@ const BLOCK: usize = 16;
 ///
 /// # Guarantee
 /// A contribution's coefficients are computed from norms that are the gate's own; rounding adds to a contribution no more
-/// than `relative_error` of the dimension says, and half a step a coordinate.
+/// than `relative_error` of the dimension says, and half a step per coordinate.
 pub(super) fn clipped_sum<D: Sync, P: Protection>(
     linear: &dyn Linear<D>,
     data: &D,

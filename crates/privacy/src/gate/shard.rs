@@ -23,7 +23,7 @@ pub enum ShardError {
 const MOST_SLOTS: usize = 1 << 28;
 
 impl<D: Data> Shard<D> {
-    /// Seals `data` with one slot a record.
+    /// Seals `data` with one slot per record.
     pub fn seal(data: D) -> Result<Self, ShardError> {
         let slots = data.len();
         Self::seal_in_slots(data, slots)

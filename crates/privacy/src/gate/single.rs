@@ -24,7 +24,7 @@ pub(super) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
 /// values are not finite: a vector scaled by a factor of its own could overflow although the product is small.
 const LARGEST_SQUARES: f64 = 1e30;
 
-/// Records whose contributions of at most 2²⁵ steps a coordinate still fit in 32 bits.
+/// Records whose contributions of at most 2²⁵ steps per coordinate still fit in 32 bits.
 const RECORDS_PER_FLUSH: usize = 63;
 
 /// Exact sum, on the grid, of the batch's clipped contributions, in the order of the model's parameters.

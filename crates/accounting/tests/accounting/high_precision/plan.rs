@@ -21,7 +21,7 @@ pub struct Releases {
     pub count: u64,
 }
 
-/// How fine: errors of about e^−nats with this many nodes a panel.
+/// How fine: errors of about e^−nats with this many nodes per panel.
 #[derive(Clone, Copy)]
 pub struct Goal {
     pub nats: f64,
