@@ -38,7 +38,6 @@ impl Method {
 #[derive(Debug, Default)]
 pub struct Accountant {
     method: Method,
-    /// The paper's curves of the events met so far.
     curves: Mutex<Vec<(Event, Arc<Curve>)>>,
     proven: Mutex<Vec<(Target, History)>>,
     last: Mutex<Option<(History, f64, Bounds)>>,

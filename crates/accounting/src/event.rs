@@ -57,7 +57,6 @@ impl Event {
                 && self.noise_multiplier() >= other.noise_multiplier())
     }
 
-    /// The probability with which each record is sampled.
     pub fn rate(&self) -> f64 {
         match self.0 {
             Mechanism::SampledGaussian { rate, .. } => rate,
@@ -85,7 +84,6 @@ impl History {
         Self::default()
     }
 
-    /// The same history with `count` more releases of this kind.
     #[must_use]
     pub fn and(mut self, event: Event, count: u64) -> Self {
         self.add(event, count);

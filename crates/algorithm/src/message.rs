@@ -50,7 +50,6 @@ pub struct Inbox<'a, P: Protection> {
 }
 
 impl<'a, P: Protection> Inbox<'a, P> {
-    /// The inbox with these weights and messages, in the same order.
     pub fn new(weights: &'a [f64], messages: Vec<&'a Message<P>>) -> Self {
         debug_assert_eq!(weights.len(), messages.len());
         Self { weights, messages }

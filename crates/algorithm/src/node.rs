@@ -14,7 +14,6 @@ pub trait Node<P: Protection>: Send + Sync {
     /// Takes the neighbourhood's messages. `Some` asks for one more exchange in the same round.
     fn mix(&mut self, inbox: &Inbox<'_, P>) -> Option<Message<P>>;
 
-    /// x, the node's current model.
     fn model(&self) -> &Released<P>;
 
     /// v, the direction of the last [`Node::adapt`]: what the paper's error moments speak of.

@@ -19,7 +19,6 @@ pub struct Audit {
     /// Runs of each world, of each setting; twice as many where every record is in every batch.
     pub runs: usize,
     pub pairs: usize,
-    /// Released values that are compared with the grid.
     pub grid_values: usize,
     /// The share of the claimed ε that the attack must reach in the first setting, if that is asked: an attack that finds
     /// nothing proves nothing.
@@ -38,7 +37,6 @@ pub struct Check {
     pub what: String,
 }
 
-/// One setting's ε: claimed and proven.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub setting: Setting,

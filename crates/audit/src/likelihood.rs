@@ -18,7 +18,6 @@ use prdo_privacy::Secret;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// How many thresholds the curve is compared at.
 pub const THRESHOLDS: usize = 20;
 /// The probability with which the bounds of one setting's curve may be wrong, all thresholds together.
 pub const CURVE_FAILURE: f64 = 1e-7;

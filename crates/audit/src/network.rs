@@ -10,7 +10,6 @@ use prdo_algorithm::{Inbox, Message, Node};
 use prdo_privacy::{Gate, History, Ledger, Model, Noised, Released, Secret, Shard, Start};
 use std::sync::Arc;
 
-/// The node whose record is in question.
 pub const VICTIM: usize = 0;
 
 /// What the strongest adversary could have recorded.
@@ -113,7 +112,6 @@ impl<'a, S: Subject> Network<'a, S> {
         Ok(transcript)
     }
 
-    /// A gate over these records, as audited.
     pub fn gate<M: Model>(
         &self,
         node: usize,

@@ -41,7 +41,6 @@ pub struct OneRun {
     pub seed: u64,
 }
 
-/// What one run proves.
 #[derive(Clone, Debug)]
 pub struct Proof {
     pub dimension: usize,

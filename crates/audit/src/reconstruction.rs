@@ -21,7 +21,6 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// The correlation with the true record.
     pub fn correlation(&self, truth: &[f64]) -> f64 {
         correlation(&self.picture, truth)
     }
@@ -45,7 +44,6 @@ impl Attempt {
     }
 }
 
-/// How the victim's message is protected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Noise {
     /// Not at all: clipping alone.

@@ -23,10 +23,8 @@ use std::sync::Arc;
 
 /// How much more than declared a record may move a query, relative: rounding of what is compared.
 pub const SLACK: f64 = 1e-6;
-/// The largest dimension.
 const MOST_DIMENSIONS: usize = 64;
 
-/// In which precision gradients come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// Double, one vector per record: linear models, and models of one's own.
@@ -50,16 +48,13 @@ impl Precision {
     }
 }
 
-/// What was found over all pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Play {
-    /// How many pairs.
     pub pairs: usize,
     /// The largest change of a query over the declared sensitivity.
     pub ratio: f64,
     /// Squares of noise over (z × declared sensitivity)², at round 0 and later: sum and count.
     noise: [(f64, f64); 2],
-    /// Releases that were not finite.
     pub not_finite: usize,
 }
 
@@ -85,7 +80,6 @@ impl Play {
     }
 }
 
-/// Plays `pairs` pairs of a setting's queries.
 pub fn play<S: Subject>(
     subject: &S,
     setting: &Setting,
@@ -241,7 +235,6 @@ fn nasty(dimension: usize, unit: f64, stream: &mut Stream) -> Vec<f64> {
     (0..dimension).map(one).collect()
 }
 
-/// Uniform between 0 and 1.
 fn uniform(stream: &mut Stream) -> f64 {
     f64::from(stream.next_u32()) / 4_294_967_296.0
 }

@@ -24,17 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const PEERS: usize = 2;
 const ROUNDS: u32 = 3;
-/// The node that is killed.
 const MORTAL: usize = 0;
 /// A scenario that takes more steps than this hangs.
 const MOST_STEPS: u32 = 2_000;
 const RUN: [u8; 32] = [1; 32];
 const AGREEMENT: [u8; 32] = [2; 32];
 
-/// What was found over all scenarios.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Restarts {
-    /// Scenarios played.
     pub scenarios: usize,
     /// Scenarios in which the node really died.
     pub deaths: usize,
@@ -44,7 +41,6 @@ pub struct Restarts {
     pub unfinished: usize,
 }
 
-/// When the node dies.
 #[derive(Clone, Copy, Debug)]
 enum Death {
     /// At this durable write, of which so many bytes stay.

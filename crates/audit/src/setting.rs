@@ -7,12 +7,10 @@ use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{Batch, Batches, Clip, Ledger, PrivateRules};
 use std::sync::Arc;
 
-/// Nodes of the ring.
 pub const NODES: usize = 4;
 /// Public slots of each node, the canary's among them.
 pub const SLOTS: usize = 8;
 
-/// A method and its privacy settings.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub name: String,
@@ -42,7 +40,6 @@ pub struct RunSetting {
     pub delta: f64,
 }
 
-/// The most slots of a node under audit.
 const MOST_SLOTS: usize = 64;
 
 /// Slots and batch sizes whose rates are nearest to these.
@@ -99,7 +96,6 @@ impl Setting {
         })
     }
 
-    /// Which batch the query of a round uses.
     fn batch(&self, round: u32) -> Batch {
         if round == 0 && self.method.card().first_batch { Batch::First } else { Batch::Later }
     }
@@ -133,7 +129,6 @@ impl Setting {
         Ok(History::new().and(event(0)?, 1).and(event(1)?, later))
     }
 
-    /// The ε that the accountant claims for it.
     pub fn claimed(&self) -> Result<Bounds, AuditError> {
         Ok(Accountant::default().epsilon(&self.history(self.noise_multiplier)?, self.delta)?)
     }

@@ -7,7 +7,6 @@ use crate::released::Released;
 use crate::sampling::SamplingError;
 use prdo_accounting::Target;
 
-/// What the gate lets out in one round.
 #[derive(Debug)]
 pub struct Answer<P: Protection> {
     pub released: Released<P>,
@@ -36,7 +35,6 @@ pub struct Diagnostics {
     pub evaluations: u64,
     pub clipped_gradients: u64,
     pub clipped_differences: u64,
-    /// Records for which a difference was evaluated.
     pub differences: u64,
     /// Records that contributed zero because a gradient was NaN or infinite.
     pub non_finite: u64,

@@ -66,7 +66,6 @@ mod bugs {
     use super::*;
     use crate::clip;
 
-    /// A mistake that somebody could make.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Bug {
         /// The noise of later rounds is multiplied by γ once more.
@@ -80,7 +79,6 @@ mod bugs {
         ClipAfterAveraging,
         /// Records are sampled twice as often as is charged.
         RateDoubled,
-        /// A batch has always the same size.
         FixedSizeBatch,
         NoNoiseAtStart,
         /// Every round has the noise of round 0.
@@ -96,9 +94,7 @@ mod bugs {
         /// Noise and batches come from a fixed seed.
         FixedSeed,
         NoiseOverRootTwo,
-        /// The noise is a tenth too small.
         NoiseMinusTenPercent,
-        /// The noise is a twentieth too small.
         NoiseMinusFivePercent,
     }
 

@@ -24,7 +24,6 @@ mod sealed {
         where
             Self: Protection;
 
-        /// Puts a checkpoint's charges back.
         fn restore_charges(rules: &mut Self::Rules, history: &History)
         where
             Self: Protection;

@@ -21,7 +21,6 @@ pub struct Query<'a, P: Protection> {
     pub(crate) batch: Batch,
 }
 
-/// The same-record difference term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference<'a, P: Protection> {
     pub(crate) previous: &'a Released<P>,
@@ -41,7 +40,6 @@ impl<'a, P: Protection> Query<'a, P> {
         Self { at, gradient_weight: gamma, difference, batch: Batch::Later }
     }
 
-    /// The same query on the first round's batch.
     #[must_use]
     pub fn on_first_batch(mut self) -> Self {
         self.batch = Batch::First;

@@ -20,12 +20,10 @@ pub struct Statement {
     runs: Vec<Entry>,
 }
 
-/// One run's part of a [`Statement`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// What tells this run from all others: the fingerprint of its settings.
     pub id: String,
-    /// Its name, for people.
     pub name: String,
     pub history: History,
 }
@@ -53,7 +51,6 @@ impl Statement {
         Self::default()
     }
 
-    /// The runs in the order in which they were entered.
     pub fn runs(&self) -> &[Entry] {
         &self.runs
     }

@@ -23,7 +23,6 @@ pub(crate) enum Hidden {
     Noise,
 }
 
-/// What a public stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Generated example data. Public.
@@ -31,7 +30,6 @@ pub enum Purpose {
     /// Who holds which record in a simulation. Public.
     Partition,
     Graph,
-    /// A model's public starting point.
     Start,
 }
 
@@ -65,7 +63,6 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// A fresh secret from the operating system.
     pub fn from_operating_system() -> Result<Self, getrandom::Error> {
         let mut root = [0u8; 32];
         getrandom::fill(&mut root)?;
@@ -121,7 +118,6 @@ impl Secret {
     }
 }
 
-/// The stream of a key for `node` and `round`.
 fn named(key: [u8; 32], node: u32, round: u32) -> Stream {
     let mut stream = ChaCha20Rng::from_seed(key);
     stream.set_stream(u64::from(node) << 32 | u64::from(round));

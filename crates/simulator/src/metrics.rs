@@ -55,7 +55,6 @@ pub fn accuracy<M: Model>(model: &M, x: &[f64], records: &M::Data) -> Option<f64
     (!records.is_empty()).then_some(right? as f64 / records.len() as f64)
 }
 
-/// The mean of vectors, added in the order given.
 pub(crate) fn mean<'a>(vectors: impl ExactSizeIterator<Item = &'a [f64]>, dimension: usize) -> Vec<f64> {
     let count = vectors.len().max(1) as f64;
     let mut sum = vec![0.0; dimension];

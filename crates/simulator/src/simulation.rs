@@ -103,7 +103,6 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         }
     }
 
-    /// Every node asks its gate and prepares its message.
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let round = self.totals.round;
         let adapt = |(number, (node, gate)): (usize, Pair<'_, M, P>)| {

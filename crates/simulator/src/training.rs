@@ -21,7 +21,6 @@ pub trait Training: Send {
     fn non_finite(&self) -> u64;
     /// Everything that is needed to resume with the same bits. `fingerprint` names the run's settings.
     fn save(&self, fingerprint: &[u8; 32]) -> Vec<u8>;
-    /// Resumes from what `save` gave.
     fn restore(&mut self, fingerprint: &[u8; 32], bytes: &[u8]) -> Result<(), CheckpointError>;
 }
 
@@ -64,7 +63,6 @@ impl<M: Model, P: Protection> Training for Simulation<M, P> {
     }
 }
 
-/// How long to train and when to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub rounds: u32,

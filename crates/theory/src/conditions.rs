@@ -3,7 +3,6 @@
 use crate::constants::Constants;
 use crate::setting::Setting;
 
-/// One inequality `left ≤ limit`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
     pub name: &'static str,
@@ -29,7 +28,6 @@ impl Condition {
     }
 }
 
-/// The four conditions of `cv:stability`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
     /// α ≤ 1/(2L_s): descent of the average (`cv:descent`).

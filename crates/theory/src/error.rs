@@ -1,6 +1,5 @@
 //! What can be wrong with a question to the theory.
 
-/// A number outside its range, with what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{field} = {value} is not allowed: it must be {allowed}")]
 pub struct TheoryError {

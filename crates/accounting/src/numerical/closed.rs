@@ -23,7 +23,6 @@ pub(crate) fn gaussian(variance: f64, epsilon: f64) -> Delta {
     hockey_stick(1.0, u, v, slip, 0.0)
 }
 
-/// δ(ε) for one sampled release.
 pub(crate) fn single(law: &Law, epsilon: f64) -> Delta {
     let (q, s) = (law.rate, law.slope);
     let place = |growth: f64| libm::log(growth / q) / s + 0.5 * s;

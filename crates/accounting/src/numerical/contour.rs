@@ -94,7 +94,6 @@ pub(crate) fn chernoff(parts: &Parts, saddle: &Saddle, delta: f64) -> Option<f64
 struct Builder<'a> {
     parts: &'a Parts,
     cuts: Vec<Cut>,
-    /// Mass cut off each law.
     dropped: Vec<f64>,
     /// How the loss of each law leans on y: |Cov(y, ℓ)|/Var(y) under the tilted law.
     leans: Vec<f64>,

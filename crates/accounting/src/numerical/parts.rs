@@ -10,7 +10,6 @@ use crate::law::{Direction, Law};
 pub(crate) struct Parts {
     /// Σ count/σ² over the releases at rate 1: the variance of their summed loss.
     pub gaussian: f64,
-    /// The sampled laws with their counts.
     pub laws: Vec<(Law, f64)>,
 }
 

@@ -177,7 +177,6 @@ fn lattice_is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
     })
 }
 
-/// Bounds on δ(ε) in this direction from lattices.
 pub(crate) fn lattice_delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
     let mut delta = libm::exp(Cumulants::new(parts, 1e-30).for_epsilon(epsilon).ln_delta).clamp(1e-200, 1.0);
     let mut best: Option<Bounds> = None;
@@ -197,7 +196,6 @@ pub(crate) fn lattice_delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
     best
 }
 
-/// Bounds on ε at δ from a closed form.
 pub(crate) fn epsilon_on(curve: impl Fn(f64) -> Delta, delta: f64) -> Option<Bounds> {
     let at_zero = curve(0.0);
     if at_zero.upper <= delta {

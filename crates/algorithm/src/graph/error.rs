@@ -10,6 +10,37 @@ pub struct UnknownName {
     pub allowed: String,
 }
 
+/// The names of a choice in run files, and back; they are listed in the order of its variants.
+macro_rules! named {
+    ($type:ident, $field:literal, $count:literal, $($variant:ident = $name:literal),* $(,)?) => {
+        impl $type {
+            pub const ALL: [Self; $count] = [$(Self::$variant),*];
+            pub const NAMES: [&'static str; $count] = [$($name),*];
+
+            pub fn name(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, UnknownName> {
+                let found = Self::ALL.into_iter().find(|one| one.name() == text);
+                let allowed = || Self::NAMES.join(", ");
+                found.ok_or_else(|| UnknownName { field: $field, value: text.to_owned(), allowed: allowed() })
+            }
+        }
+    };
+}
+pub(super) use named;
+
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum GraphError {
     #[error("nodes = {nodes}: the {family} graph needs {allowed}{}", if *nodes == 2 { "; two can be a \"path\"" } else { "" })]

@@ -1,7 +1,7 @@
 //! The families of graphs: their names, and one function to build any of them.
 
+use super::error::named;
 use super::{Graph, GraphError, UnknownName, check_edges, check_nodes};
-use std::{fmt, str::FromStr};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphFamily {
@@ -32,54 +32,20 @@ pub struct Parameters {
     pub seed: u64,
 }
 
-impl GraphFamily {
-    pub const ALL: [Self; 9] = [
-        Self::Ring,
-        Self::Path,
-        Self::Torus,
-        Self::Complete,
-        Self::Star,
-        Self::Hypercube,
-        Self::ErdosRenyi,
-        Self::RandomRegular,
-        Self::Exponential,
-    ];
-
-    pub const NAMES: [&'static str; 9] = [
-        "ring",
-        "path",
-        "torus",
-        "complete",
-        "star",
-        "hypercube",
-        "erdos-renyi",
-        "random-regular",
-        "exponential",
-    ];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
-
-impl fmt::Display for GraphFamily {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for GraphFamily {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let found = Self::ALL.into_iter().find(|family| family.name() == text);
-        found.ok_or_else(|| UnknownName {
-            field: "graph",
-            value: text.to_owned(),
-            allowed: Self::NAMES.join(", "),
-        })
-    }
-}
+named!(
+    GraphFamily,
+    "graph",
+    9,
+    Ring = "ring",
+    Path = "path",
+    Torus = "torus",
+    Complete = "complete",
+    Star = "star",
+    Hypercube = "hypercube",
+    ErdosRenyi = "erdos-renyi",
+    RandomRegular = "random-regular",
+    Exponential = "exponential",
+);
 
 impl Graph {
     pub fn build(family: GraphFamily, nodes: usize, parameters: &Parameters) -> Result<Self, GraphError> {
@@ -109,9 +75,7 @@ impl Graph {
             GraphFamily::Exponential => Self::exponential(nodes),
         }
     }
-}
 
-impl Graph {
     /// A cycle: node i next to i ± 1 (mod n). The network of the paper's experiments.
     pub fn ring(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("ring", nodes, nodes >= 3, "3 or more")?;
@@ -159,7 +123,6 @@ impl Graph {
         Self::torus(rows, nodes / rows)
     }
 
-    /// Every node next to every other.
     pub fn complete(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("complete", nodes, nodes >= 1, "1 or more")?;
         check_edges(nodes as u64 * (nodes as u64 - 1) / 2)?;

@@ -3,8 +3,7 @@
 //! Stored as compressed rows with rising columns. A row always holds its diagonal entry, also when it is
 //! zero: a node always "hears" itself, and whoever walks a row need not ask.
 
-use std::{fmt, str::FromStr};
-
+use super::error::named;
 use super::{Graph, MAX_NODES, MixingError, UnknownName};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,33 +16,7 @@ pub enum Weights {
     MaxDegree,
 }
 
-impl Weights {
-    pub const ALL: [Self; 3] = [Self::Paper, Self::Metropolis, Self::MaxDegree];
-    pub const NAMES: [&'static str; 3] = ["paper", "metropolis", "max-degree"];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
-
-impl fmt::Display for Weights {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Weights {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let found = Self::ALL.into_iter().find(|rule| rule.name() == text);
-        found.ok_or_else(|| UnknownName {
-            field: "weights",
-            value: text.to_owned(),
-            allowed: Self::NAMES.join(", "),
-        })
-    }
-}
+named!(Weights, "weights", 3, Paper = "paper", Metropolis = "metropolis", MaxDegree = "max-degree");
 
 /// A sparse mixing matrix. Any numbers can be in it: [`Mixing::check`] judges them.
 #[derive(Clone, Debug, PartialEq)]

@@ -41,7 +41,6 @@ pub(super) enum Shape {
 /// The lines with something on them, cut into fields.
 pub(super) struct NetworkText<'a> {
     marker: Option<Shape>,
-    /// The number of nodes, if the marker gives it.
     pub(super) nodes: Option<usize>,
     pub(super) lines: Vec<Line<'a>>,
 }
@@ -105,7 +104,6 @@ impl<'a> NetworkText<'a> {
         }
     }
 
-    /// A node's number, in range.
     pub(super) fn node(&self, line: &Line<'_>, field: usize) -> Result<usize, ParseError> {
         let (found, column) = (line.fields[field], field + 1);
         let index: u64 = found.parse().map_err(|_| ParseError::Number {

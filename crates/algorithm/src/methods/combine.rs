@@ -2,7 +2,6 @@
 
 use super::{Choice, Settings};
 
-/// Whether a method mixes before or after it steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Combine {
     /// Adapt, then combine: X ← W(X − αV).

@@ -12,7 +12,6 @@ pub struct Card {
     pub name: &'static str,
     /// The name in figures.
     pub title: &'static str,
-    /// One line on the idea.
     pub idea: &'static str,
     /// What it reads besides the step size. A name means the same in all methods of this crate.
     pub parameters: &'static [Parameter],
@@ -115,7 +114,6 @@ impl Startable for Exposed {
     }
 }
 
-/// A method, known by the name on its card.
 #[derive(Clone, Copy)]
 pub struct Method(&'static dyn Erased);
 
@@ -144,7 +142,6 @@ impl Method {
         self.0.exchanges(settings)
     }
 
-    /// What a round asks of each sampled record.
     pub fn asks(self, settings: &Settings, round: u32) -> Asks {
         self.0.asks(settings, round)
     }

@@ -11,7 +11,6 @@
 use crate::message::{Inbox, Message};
 use prdo_privacy::{Protection, Released, Start};
 
-/// x and ψ of one node.
 #[derive(Clone, Debug)]
 pub(super) struct ExactDiffusion<P: Protection> {
     pub(super) x: Released<P>,

@@ -23,7 +23,6 @@ pub struct Number {
     pub doc: &'static str,
     /// What is allowed, as it follows "a number".
     pub allowed: &'static str,
-    /// The same as a test.
     pub is_allowed: fn(f64) -> bool,
     pub default: f64,
     /// Where `prdo tune` looks for it; `None`: nowhere.
@@ -81,12 +80,10 @@ impl Number {
         }
     }
 
-    /// The number with this value, for [`Settings::with`].
     pub const fn is(&self, value: f64) -> Assigned {
         Assigned { name: self.name, value: Value::Number(value) }
     }
 
-    /// The number as a parameter of a [`Card`](super::Card).
     pub const fn parameter(self) -> Parameter {
         Parameter::Number(self)
     }
@@ -100,13 +97,11 @@ impl<T: Copy + PartialEq> Choice<T> {
         }
     }
 
-    /// The choice of this value, for [`Settings::with`].
     pub fn is(&self, value: T) -> Assigned {
         let which = self.values.iter().position(|known| *known == value).unwrap_or(0);
         Assigned { name: self.name, value: Value::Choice(which) }
     }
 
-    /// The choice as a parameter of a [`Card`](super::Card).
     pub const fn parameter(self) -> Parameter {
         assert!(self.names.len() == self.values.len() && !self.names.is_empty(), "each name has a value");
         Parameter::Choice { name: self.name, doc: self.doc, names: self.names }

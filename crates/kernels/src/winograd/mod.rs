@@ -173,7 +173,6 @@ struct Cursor {
 impl Cursor {
     const START: Cursor = Cursor { record: 0, y: 0, x: 0 };
 
-    /// To the next tile of these sides.
     #[inline(always)]
     fn advance(&mut self, g: &Geometry, (down, across): (usize, usize)) {
         self.x += across;

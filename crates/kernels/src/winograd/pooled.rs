@@ -399,7 +399,6 @@ unsafe fn load_columns<S: Simd, const B: usize, const FROM: usize>(
     }
 }
 
-/// Writes the first two columns back.
 #[inline(always)]
 unsafe fn store_columns<S: Simd, const B: usize>(layout: &Layout, at: *mut f32, sums: &[[[S::V; B]; 4]; 4]) {
     // SAFETY: the caller's.

@@ -118,7 +118,6 @@ impl<M: Model, P: Protection> Gate<M, P> {
         self.model.failure().map_or(Ok(()), |why| Err(GateError::Model(why)))
     }
 
-    /// A gate whose records the model can read.
     fn open(
         node: u32,
         model: Arc<M>,
@@ -205,7 +204,6 @@ impl<M: Model> Cases for Mechanism<M> {
 }
 
 impl<M: Model> Gate<M, Noised> {
-    /// The gate of a private node over its sealed records.
     pub fn private(
         node: u32,
         model: Arc<M>,
@@ -218,7 +216,6 @@ impl<M: Model> Gate<M, Noised> {
         Self::open(node, model, shard, secret, rules)
     }
 
-    /// Plants a bug, for the audit's own tests.
     #[cfg(all(feature = "planted-bugs", debug_assertions))]
     pub fn plant(&mut self, bug: crate::planted::Bug) {
         self.planted.bug = Some(bug);
@@ -271,7 +268,6 @@ impl<M: Model> Answerer for Gate<M, Noised> {
 }
 
 impl<M: Model> Gate<M, Exposed> {
-    /// The gate of a non-private node.
     pub fn exposed(
         node: u32,
         model: Arc<M>,

@@ -111,7 +111,6 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
         }
     }
 
-    /// Adds the contributions of at most [`BLOCK`] records.
     fn add(&mut self, records: &[u32]) {
         let (outputs, inputs, width) = (self.linear.outputs(), self.linear.inputs(), self.width);
         let count = records.len();

@@ -132,7 +132,6 @@ impl<'a, P: Protection> Sum<'a, P> {
         self.records = 0;
     }
 
-    /// Adds to each of `sums` the sum at its place.
     fn add_to(&self, sums: &mut [i64], places: &[u32]) {
         kernel::add_from_places(sums, &self.recent, places);
         if !self.total.is_empty() {
@@ -194,7 +193,6 @@ impl<'a, P: Protection> Sum<'a, P> {
         (norm_from(squares), difference)
     }
 
-    /// ‖piece‖².
     fn squares(&self, piece: Piece<'_>) -> f64 {
         match piece {
             Piece::Dense(values) => kernel::sum_of_squares(self.level, values),
