@@ -1,4 +1,4 @@
-//! One door to the three ways of accounting, and the test a ledger asks at every charge.
+//! One interface to the three ways of accounting, and the test a ledger asks at every charge.
 
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
@@ -8,7 +8,6 @@ use crate::renyi;
 use crate::target::Target;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How privacy losses are added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// Proven bounds on the exact ε ([`crate::numerical`]). The default.
@@ -25,12 +24,10 @@ impl Method {
     pub const NAMES: [(&'static str, Method); 3] =
         [("prv", Method::Numerical), ("rdp", Method::Renyi), ("rdp-paper", Method::Paper)];
 
-    /// The name in run files and on the command line.
     pub fn name(&self) -> &'static str {
         Self::NAMES.iter().find(|(_, method)| method == self).map_or("prv", |(name, _)| name)
     }
 
-    /// The method of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
     }
@@ -41,21 +38,16 @@ impl Method {
 #[derive(Debug, Default)]
 pub struct Accountant {
     method: Method,
-    /// The paper's curves of the events met so far.
     curves: Mutex<Vec<(Event, Arc<Curve>)>>,
-    /// Histories that were proven to be within a budget.
     proven: Mutex<Vec<(Target, History)>>,
-    /// The last question and its answer.
     last: Mutex<Option<(History, f64, Bounds)>>,
 }
 
 impl Accountant {
-    /// An accountant that uses this method.
     pub fn new(method: Method) -> Self {
         Self { method, ..Self::default() }
     }
 
-    /// The method in use.
     pub fn method(&self) -> Method {
         self.method
     }
@@ -64,9 +56,6 @@ impl Accountant {
     ///
     /// # Guarantee
     /// The releases together are (`upper`, δ)-differentially private for add/remove adjacency.
-    ///
-    /// # Errors
-    /// δ outside (0, 1).
     pub fn epsilon(&self, history: &History, delta: f64) -> Result<Bounds, AccountingError> {
         require("delta", delta, "above 0 and below 1", |d| d > 0.0 && d < 1.0)?;
         if !history.is_private() {
@@ -84,12 +73,10 @@ impl Accountant {
         Ok(bounds)
     }
 
-    /// Takes an answer for that of the last question.
     pub(crate) fn remember(&self, history: &History, delta: f64, bounds: Bounds) {
         *lock(&self.last) = Some((history.clone(), delta, bounds));
     }
 
-    /// The answer, if this was the last question.
     fn remembered(&self, history: &History, delta: f64) -> Option<Bounds> {
         let last = lock(&self.last);
         let known = last.as_ref().filter(|(known, at, _)| known == history && *at == delta);
@@ -112,9 +99,6 @@ impl Accountant {
     }
 
     /// Whether a history keeps within the budget. If it does, that is remembered for [`Accountant::allows`].
-    ///
-    /// # Errors
-    /// None that a valid [`Target`] allows; δ is checked again.
     pub fn prove(&self, history: &History, budget: &Target) -> Result<bool, AccountingError> {
         let within = self.epsilon(history, budget.delta())?.upper <= budget.epsilon();
         if within {
@@ -131,9 +115,6 @@ impl Accountant {
     /// Whether the history with one more `event` keeps within the budget. Amortised far below a microsecond a round: a
     /// part of what is within the budget is within it too (leaving releases out is post-processing), so one proof
     /// serves for all the rounds up to the longest such history that was found.
-    ///
-    /// # Errors
-    /// None that a valid [`Target`] allows; δ is checked again.
     pub fn allows(&self, history: &History, event: Event, budget: &Target) -> Result<bool, AccountingError> {
         let next = history.clone().and(event, 1);
         if lock(&self.proven).iter().any(|(target, proven)| target == budget && next.is_within(proven)) {

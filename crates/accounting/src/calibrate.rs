@@ -7,7 +7,6 @@ use crate::numerical::{self, Bounds};
 use crate::target::Target;
 use std::sync::{Mutex, PoisonError};
 
-/// More rounds than this are not looked for.
 pub const MOST_ROUNDS: u64 = 1_000_000_000_000;
 
 /// How near to the best value the answers are, relative, beyond what the accountant itself is off by.
@@ -19,9 +18,6 @@ const NEAR: f64 = 1e-9;
 /// # Guarantee
 /// Never under-noised: the returned z, evaluated again, costs at most ε. It is within a relative 1e-8 of the least such z
 /// (the cost falls as z grows).
-///
-/// # Errors
-/// No releases, rates outside (0, 1], or a budget that no multiplier up to 1e6 meets.
 pub fn noise_multiplier(
     accountant: &Accountant,
     target: &Target,
@@ -34,9 +30,6 @@ pub fn noise_multiplier(
 ///
 /// # Guarantee
 /// `spent` and the planned releases together cost at most ε.
-///
-/// # Errors
-/// As [`noise_multiplier`]; also if `spent` alone exceeds the budget.
 pub fn noise_multiplier_after(
     accountant: &Accountant,
     target: &Target,
@@ -46,7 +39,6 @@ pub fn noise_multiplier_after(
     calibrated(accountant, target, spent, rates).map(|(z, _)| z)
 }
 
-/// The multiplier, and the plan with it.
 fn calibrated(
     accountant: &Accountant,
     target: &Target,
@@ -73,7 +65,6 @@ fn calibrated(
 /// What was asked for, the multiplier that was found, the plan with it, and what that costs.
 type Known = ((Method, Target, History, Vec<(f64, u64)>), f64, History, Bounds);
 
-/// How many answers are kept.
 const MOST_KNOWN: usize = 64;
 
 /// The last answers, for who prepares many runs: comparisons ask the same for every run, and for few rounds an answer
@@ -85,9 +76,6 @@ impl Calibrations {
     /// [`noise_multiplier_after`], looked for once.
     ///
     /// # Guarantee
-    /// As [`noise_multiplier_after`].
-    ///
-    /// # Errors
     /// As [`noise_multiplier_after`].
     pub fn noise_multiplier_after(
         &self,
@@ -116,9 +104,6 @@ impl Calibrations {
 ///
 /// # Guarantee
 /// The returned rate, evaluated again, costs at most ε; it is within a relative 1e-8 of the largest such rate.
-///
-/// # Errors
-/// A multiplier out of range, no rounds, or a budget that even the rate 1e-12 exceeds.
 pub fn rate(
     accountant: &Accountant,
     target: &Target,
@@ -141,9 +126,6 @@ pub fn rate(
 /// # Guarantee
 /// `spent` and that many releases together cost at most ε; one more would cost more than ε (by the accountant's upper
 /// bound), unless [`MOST_ROUNDS`] is returned.
-///
-/// # Errors
-/// A budget that not even one release meets.
 pub fn rounds(
     accountant: &Accountant,
     target: &Target,

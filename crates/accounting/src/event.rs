@@ -11,10 +11,10 @@ use crate::error::{AccountingError, require};
 /// * [`Event::not_private`]: something was released with no protection. Its ε is ∞, and so is that of every history
 ///   that holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event(Kind);
+pub struct Event(Mechanism);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum Mechanism {
     SampledGaussian { rate: f64, noise_multiplier: f64 },
     NotPrivate,
 }
@@ -25,14 +25,10 @@ impl Event {
     /// The smallest sampling rate that can be accounted for; the largest is 1.
     pub const LEAST_RATE: f64 = 1e-12;
 
-    /// A Poisson-sampled Gaussian release.
-    ///
-    /// # Errors
-    /// A rate outside [1e-12, 1] or a noise multiplier outside [0.01, 1e6], NaN included.
     pub fn sampled_gaussian(rate: f64, noise_multiplier: f64) -> Result<Self, AccountingError> {
         let (least, most) = Self::NOISE_MULTIPLIER_RANGE;
         let allowed = "above 0 and at most 1 (and at least 1e-12)";
-        Ok(Self(Kind::SampledGaussian {
+        Ok(Self(Mechanism::SampledGaussian {
             rate: require("rate", rate, allowed, |q| (Self::LEAST_RATE..=1.0).contains(&q))?,
             noise_multiplier: require("noise_multiplier", noise_multiplier, "from 0.01 to 1e6", |z| {
                 (least..=most).contains(&z)
@@ -41,21 +37,16 @@ impl Event {
     }
 
     /// A Gaussian release of a sum over all records.
-    ///
-    /// # Errors
-    /// A noise multiplier outside [0.01, 1e6], NaN included.
     pub fn gaussian(noise_multiplier: f64) -> Result<Self, AccountingError> {
         Self::sampled_gaussian(1.0, noise_multiplier)
     }
 
-    /// A release with no protection at all.
     pub fn not_private() -> Self {
-        Self(Kind::NotPrivate)
+        Self(Mechanism::NotPrivate)
     }
 
-    /// Whether anything protects this release.
     pub fn is_private(&self) -> bool {
-        self.0 != Kind::NotPrivate
+        self.0 != Mechanism::NotPrivate
     }
 
     /// Whether `other` costs at least as much: sampled at least as often, with at most as much noise.
@@ -66,19 +57,18 @@ impl Event {
                 && self.noise_multiplier() >= other.noise_multiplier())
     }
 
-    /// The probability with which each record is sampled.
     pub fn rate(&self) -> f64 {
         match self.0 {
-            Kind::SampledGaussian { rate, .. } => rate,
-            Kind::NotPrivate => 1.0,
+            Mechanism::SampledGaussian { rate, .. } => rate,
+            Mechanism::NotPrivate => 1.0,
         }
     }
 
     /// Noise standard deviation over sensitivity; 0 for a release with no protection.
     pub fn noise_multiplier(&self) -> f64 {
         match self.0 {
-            Kind::SampledGaussian { noise_multiplier, .. } => noise_multiplier,
-            Kind::NotPrivate => 0.0,
+            Mechanism::SampledGaussian { noise_multiplier, .. } => noise_multiplier,
+            Mechanism::NotPrivate => 0.0,
         }
     }
 }
@@ -90,19 +80,16 @@ pub struct History {
 }
 
 impl History {
-    /// Nothing released yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same history with `count` more releases of this kind.
     #[must_use]
     pub fn and(mut self, event: Event, count: u64) -> Self {
         self.add(event, count);
         self
     }
 
-    /// Adds `count` releases of this kind.
     pub fn add(&mut self, event: Event, count: u64) {
         if count == 0 {
             return;
@@ -120,22 +107,18 @@ impl History {
         }
     }
 
-    /// The kinds of release and their counts.
     pub fn entries(&self) -> &[(Event, u64)] {
         &self.entries
     }
 
-    /// How many releases in all.
     pub fn len(&self) -> u64 {
         self.entries.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 
-    /// Whether nothing was released.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Whether every release had some protection.
     pub fn is_private(&self) -> bool {
         self.entries.iter().all(|(event, _)| event.is_private())
     }

@@ -23,7 +23,6 @@ pub(crate) enum Direction {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     pub rate: f64,
-    /// s = 1/σ.
     pub slope: f64,
     pub direction: Direction,
 }

@@ -22,7 +22,7 @@
 //! * [`Event`] describes one release (a frozen value), [`History`] a composition of them with counts;
 //! * [`numerical`] bounds ε and δ of a history from both sides, as tightly as double arithmetic allows;
 //! * [`renyi`] and [`paper`] are the Rényi accountants, looser, kept for comparison;
-//! * [`Accountant`] is one door to the three; [`calibrate`] finds the noise, the rounds or the rate for a budget.
+//! * [`Accountant`] is one interface to the three; [`calibrate`] finds the noise, the rounds or the rate for a budget.
 //!
 //! Adjacency is add/remove of one record throughout.
 #![forbid(unsafe_code)]

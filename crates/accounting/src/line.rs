@@ -77,17 +77,14 @@ impl Cut {
         Self { law, lambda, low, high, ln_scale, most_share, high_end, splits }
     }
 
-    /// ln of the unit of the moments.
     pub fn ln_scale(&self) -> f64 {
         self.ln_scale
     }
 
-    /// The same cut with another unit.
     pub fn with_scale(&self, ln_scale: f64) -> Self {
         Self { ln_scale, ..self.clone() }
     }
 
-    /// The same cut at another λ.
     fn at(&self, lambda: f64, ln_scale: f64) -> Self {
         Self::new(self.law, lambda, self.low, self.high, ln_scale)
     }
@@ -185,13 +182,11 @@ pub(crate) struct Line<'a> {
     sums: Sums,
 }
 
-/// A line with more nodes than this is not made.
 const MOST_NODES: f64 = 100_000.0;
 
 /// Sums over the nodes that the error bounds are made of.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Σ|w|.
     total: f64,
     /// Σ|w|·(relative error of w).
     weight_error: f64,
@@ -382,7 +377,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// e^{itℓ} at every node.
     fn phases(&self, t: f64) -> (Vec<f64>, Vec<f64>) {
         let parts = self.loss.0.iter().zip(&self.loss.1).map(|(re, im)| {
             let size = if *im == 0.0 { 1.0 } else { libm::exp(-t * im) };
@@ -399,7 +393,6 @@ impl<'a> Line<'a> {
 pub(crate) struct NearOne<'a> {
     cut: &'a Cut,
     line: Line<'a>,
-    /// ℓ₀.
     base: f64,
     /// Relative error of each b, error of each ℓ′.
     errors: Vec<(f64, f64)>,
@@ -541,7 +534,6 @@ impl<'a> NearOne<'a> {
 }
 
 impl LnMoment {
-    /// The moment 1, exactly.
     pub const ONE: Self = Self { ln_size: 0.0, angle: 0.0, error: 0.0 };
 
     /// The logarithm of re + i·im, off by at most `error`.

@@ -76,7 +76,6 @@ fn ln_moment(order: u32, q: f64, z: f64, ln_factorial: &[f64]) -> f64 {
 pub struct Curve(Vec<f64>);
 
 impl Curve {
-    /// The curve of one event.
     pub fn of(event: &Event) -> Self {
         let orders = orders();
         let ln_factorial = ln_factorials(orders.last().copied().unwrap_or(2));
@@ -85,9 +84,6 @@ impl Curve {
 }
 
 /// ε at δ of releases given by their curves and counts; 0 when there are none.
-///
-/// # Errors
-/// δ outside (0, 1).
 pub fn epsilon_of_curves<'a>(
     curves: impl Iterator<Item = (&'a Curve, u64)>,
     delta: f64,

@@ -8,7 +8,6 @@
 /// The unit round-off of double arithmetic, 2⁻⁵³.
 pub(crate) const U: f64 = f64::EPSILON / 2.0;
 
-/// 1/√(2π).
 pub(crate) const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 
 /// P(Z > y) for a standard normal Z; relative error below 1e-13 for |y| < 38 (the argument y/√2 is rounded, which

@@ -10,10 +10,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// A budget of ε at δ.
-    ///
-    /// # Errors
-    /// ε not positive and finite, or δ outside (0, 1).
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, AccountingError> {
         Ok(Self {
             epsilon: require("epsilon", epsilon, "above 0", |e| e > 0.0)?,
@@ -21,12 +17,10 @@ impl Target {
         })
     }
 
-    /// The budget's ε.
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// The budget's δ.
     pub fn delta(&self) -> f64 {
         self.delta
     }

@@ -9,17 +9,14 @@ pub struct Message<P: Protection> {
 }
 
 impl<P: Protection> Message<P> {
-    /// A message of one vector.
     pub fn one(vector: Released<P>) -> Self {
         Self { vectors: vec![vector] }
     }
 
-    /// A message of two vectors.
     pub fn two(first: Released<P>, second: Released<P>) -> Self {
         Self { vectors: vec![first, second] }
     }
 
-    /// The vectors.
     pub fn vectors(&self) -> &[Released<P>] {
         &self.vectors
     }
@@ -34,10 +31,6 @@ impl Message<Noised> {
         bytes
     }
 
-    /// A neighbour's payload of `count` vectors.
-    ///
-    /// # Errors
-    /// Another length, or values that are not finite.
     pub fn from_wire(bytes: &[u8], dimension: usize, count: usize) -> Result<Self, DecodeError> {
         let expected = 8 * dimension * count;
         if bytes.len() != expected || expected == 0 {
@@ -57,7 +50,6 @@ pub struct Inbox<'a, P: Protection> {
 }
 
 impl<'a, P: Protection> Inbox<'a, P> {
-    /// The inbox with these weights and messages, in the same order.
     pub fn new(weights: &'a [f64], messages: Vec<&'a Message<P>>) -> Self {
         debug_assert_eq!(weights.len(), messages.len());
         Self { weights, messages }

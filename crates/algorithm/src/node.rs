@@ -6,7 +6,6 @@ use prdo_privacy::{Protection, Query, Released};
 /// The state of one node. A round is: [`Node::query`], the gate's answer, [`Node::adapt`], an exchange of
 /// messages, [`Node::mix`]; and a further exchange for as long as `mix` returns one more message.
 pub trait Node<P: Protection>: Send + Sync {
-    /// What this round asks of the node's records.
     fn query(&self) -> Query<'_, P>;
 
     /// Takes the answer and gives what is sent to every neighbour.
@@ -15,7 +14,6 @@ pub trait Node<P: Protection>: Send + Sync {
     /// Takes the neighbourhood's messages. `Some` asks for one more exchange in the same round.
     fn mix(&mut self, inbox: &Inbox<'_, P>) -> Option<Message<P>>;
 
-    /// x, the node's current model.
     fn model(&self) -> &Released<P>;
 
     /// v, the direction of the last [`Node::adapt`]: what the paper's error moments speak of.

@@ -12,16 +12,13 @@ use crate::subject::Subject;
 use prdo_accounting::Bounds;
 use prdo_algorithm::Method;
 
-/// How much is tried.
 #[derive(Clone, Debug)]
 pub struct Audit {
     /// What is audited; the first is the one whose ε is quoted.
     pub settings: Vec<Setting>,
     /// Runs of each world, of each setting; twice as many where every record is in every batch.
     pub runs: usize,
-    /// Pairs of neighbouring data sets.
     pub pairs: usize,
-    /// Released values that are held against the grid.
     pub grid_values: usize,
     /// The share of the claimed ε that the attack must reach in the first setting, if that is asked: an attack that finds
     /// nothing proves nothing.
@@ -30,52 +27,35 @@ pub struct Audit {
     pub seed: u64,
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Its name.
     pub name: &'static str,
-    /// In which setting.
     pub setting: String,
-    /// Whether all is well.
     pub passed: bool,
-    /// What was measured.
     pub figure: f64,
-    /// What is allowed, in words.
     pub allowed: String,
-    /// What was looked at, in words.
     pub what: String,
 }
 
-/// One setting's ε: claimed and proven.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The setting.
     pub setting: Setting,
-    /// What the accountant claims.
     pub claimed: Bounds,
-    /// What the test found.
     pub outcome: Outcome,
-    /// Runs of each world.
     pub runs: usize,
 }
 
-/// The verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Everything that was looked at.
     pub checks: Vec<Check>,
-    /// The ε of each setting.
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Whether nothing was found wrong.
     pub fn passed(&self) -> bool {
         self.checks.iter().all(|check| check.passed)
     }
 
-    /// The names of the checks that failed.
     pub fn failed(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = Vec::new();
         for check in self.checks.iter().filter(|check| !check.passed) {
@@ -89,9 +69,6 @@ impl Report {
 
 impl Audit {
     /// The whole battery on a method, in the two configurations.
-    ///
-    /// # Errors
-    /// None with these numbers.
     pub fn full(method: Method) -> Result<Self, AuditError> {
         Ok(Self {
             settings: vec![Setting::every_record(method)?, Setting::sampled(method)?],
@@ -104,9 +81,6 @@ impl Audit {
     }
 
     /// The same in a few seconds: fewer runs, so weaker bounds.
-    ///
-    /// # Errors
-    /// None with these numbers.
     pub fn quick(method: Method) -> Result<Self, AuditError> {
         Ok(Self {
             runs: 2_000,
@@ -124,16 +98,13 @@ impl Audit {
         Self { settings, least_share: None, ..self }
     }
 
-    /// Makes it. `progress` is told what is done next.
-    ///
-    /// # Errors
-    /// An audit that could not be made; a bug that is found is no error.
+    /// Runs the attacks; `progress` hears what comes next.
     pub fn run<S: Subject>(&self, subject: &S, progress: &mut dyn FnMut(&str)) -> Result<Report, AuditError> {
         let mut report = Report::default();
         for (number, setting) in self.settings.iter().enumerate() {
             // Another method's audit draws other noise.
             let seed = likelihood::mixed(self.seed, number as u64 * 256 + setting.method.place() as u64);
-            let mut one = Bench { audit: self, subject, setting, seed, checks: &mut report.checks };
+            let mut one = SettingAudit { audit: self, subject, setting, seed, checks: &mut report.checks };
             progress(&format!("{}: record-play", setting.name));
             one.record_play()?;
             progress(&format!("{}: restarts, control flow, grid", setting.name));
@@ -146,8 +117,7 @@ impl Audit {
     }
 }
 
-/// One setting under audit.
-struct Bench<'a, S: Subject> {
+struct SettingAudit<'a, S: Subject> {
     audit: &'a Audit,
     subject: &'a S,
     setting: &'a Setting,
@@ -155,7 +125,7 @@ struct Bench<'a, S: Subject> {
     checks: &'a mut Vec<Check>,
 }
 
-impl<S: Subject> Bench<'_, S> {
+impl<S: Subject> SettingAudit<'_, S> {
     fn check(&mut self, name: &'static str, passed: bool, figure: f64, allowed: String, what: String) {
         let setting = self.setting.name.clone();
         self.checks.push(Check { name, setting, passed, figure, allowed, what });
@@ -196,8 +166,7 @@ impl<S: Subject> Bench<'_, S> {
         );
         self.check("control-flow", different == 0, different as f64, "none".into(), what);
         let (nodes, wrong) = control::wrong_ledgers(&network, self.seed)?;
-        let what =
-            format!("ledgers that hold other charges than one a round at its rate and noise, of {nodes}");
+        let what = format!("ledgers with other charges than one per round at its rate and noise, of {nodes}");
         self.check("ledger", wrong == 0 && nodes > 0, wrong as f64, "none".into(), what);
         let (looked, common) = control::in_common(&network)?;
         let what =

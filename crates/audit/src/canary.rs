@@ -14,26 +14,23 @@ pub const SIGNAL: usize = 0;
 pub const COUNT: usize = 1;
 /// Axes along which nobody pushes: nothing but noise.
 pub const SILENT: [usize; 2] = [2, 3];
-/// How many axes there are.
 pub const DIMENSION: usize = 4;
 
 /// The record that is there or not.
 pub const CANARY: u8 = SIGNAL as u8;
-/// Every other record.
 pub const OTHER: u8 = COUNT as u8;
 /// A record whose gradient is not a number.
 pub const BROKEN: u8 = u8::MAX;
 
-/// The model of one node.
 #[derive(Debug)]
-pub struct Pusher {
+pub struct CanaryModel {
     /// The first coordinate of the current point, as bits: it tells that point from the one before.
     now: AtomicU64,
     round: AtomicU64,
     length: f64,
 }
 
-impl Pusher {
+impl CanaryModel {
     /// A model whose gradients are longer than any of the clipping norms.
     pub fn new(longest_clip: f64) -> Self {
         Self { now: AtomicU64::new(0), round: AtomicU64::new(0), length: 4.0 * longest_clip }
@@ -46,7 +43,7 @@ impl Pusher {
     }
 }
 
-impl Model for Pusher {
+impl Model for CanaryModel {
     type Data = Vec<u8>;
 
     fn dimension(&self) -> usize {

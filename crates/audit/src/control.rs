@@ -49,9 +49,6 @@ impl Model for Wave {
 
 /// Draws at least `values` released values and counts those that are not on the public grid. Gives (looked at, off the
 /// grid).
-///
-/// # Errors
-/// A gate that does not answer.
 pub fn off_grid<S: Subject>(
     subject: &S,
     setting: &Setting,
@@ -99,9 +96,6 @@ fn generous_ledger(setting: &Setting) -> Result<Ledger, AuditError> {
 /// Runs the network with data sets that a careless implementation would treat differently, on the same secret, and
 /// counts the differences that anyone could see: in the number of messages, their sizes, the releases that were charged,
 /// and the noise itself. Gives (data sets, differences).
-///
-/// # Errors
-/// A network that stops: that would be a difference too, and the worst.
 pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(usize, usize), AuditError> {
     let setting = network.setting();
     let full = setting.slots;
@@ -135,9 +129,6 @@ pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(u
 
 /// How many nodes' ledgers hold something else than what the run releases by its settings: every round once, at its rate
 /// and with its noise. Gives (nodes, wrong).
-///
-/// # Errors
-/// A network that stops.
 pub fn wrong_ledgers<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(usize, usize), AuditError> {
     let setting = network.setting();
     let secret = Arc::new(Secret::from_seed(mixed(seed, 79)));
@@ -172,9 +163,6 @@ fn silent_noise(setting: &Setting, transcript: &Transcript) -> Vec<f64> {
 }
 
 /// How many values two networks with secrets of their own from the operating system have in common. None should be.
-///
-/// # Errors
-/// A network that stops, or an operating system without random bytes.
 pub fn in_common<S: Subject>(network: &Network<'_, S>) -> Result<(usize, usize), AuditError> {
     let mut noises = Vec::new();
     for _ in 0..2 {

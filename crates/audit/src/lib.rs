@@ -10,7 +10,7 @@
 //! 2. [`moments`]: statistics of the noise and of the batches, from the answers.
 //! 3. [`likelihood`]: the optimal test, against the claimed trade-off curve, and the ε that it proves.
 //!
-//! Beside them: [`restart`] (one payload a round, whatever dies), [`control`] (what is sent, and how much, does not depend
+//! Beside them: [`restart`] (one payload per round, whatever dies), [`control`] (what is sent, and how much, does not depend
 //! on records; values lie on the public grid), [`one_run`] (many canaries in one run of real size) and
 //! [`reconstruction`] (a record rebuilt from a message, when there is no noise). [`battery`] puts it all together.
 //!
@@ -21,13 +21,13 @@
 
 pub mod battery;
 pub mod canary;
+pub mod chosen_gradients;
 pub mod control;
 pub mod error;
 pub mod likelihood;
 pub mod moments;
 pub mod network;
 pub mod one_run;
-pub mod puppet;
 pub mod reconstruction;
 pub mod record_play;
 pub mod restart;
@@ -38,5 +38,5 @@ pub mod tradeoff;
 
 pub use battery::{Audit, Check, Finding, Report};
 pub use error::AuditError;
-pub use setting::{Real, Setting};
+pub use setting::{RunSetting, Setting};
 pub use subject::{Shipped, Subject};

@@ -18,7 +18,6 @@ use prdo_privacy::Secret;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// How many thresholds the curve is compared at.
 pub const THRESHOLDS: usize = 20;
 /// The probability with which the bounds of one setting's curve may be wrong, all thresholds together.
 pub const CURVE_FAILURE: f64 = 1e-7;
@@ -29,19 +28,14 @@ const PILOT: usize = 8;
 /// Runs that a thread does at a time.
 const CHUNK: usize = 256;
 
-/// Many runs of one world.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// The logarithm of the likelihood ratio of each run.
     pub scores: Vec<f64>,
-    /// What layer 2 needs.
     pub moments: Moments,
 }
 
 /// Runs the network `runs` times, with the canary or without it. The same for any number of threads.
-///
-/// # Errors
-/// Whatever stops a node, or a message that cannot be read.
 pub fn sample<S: Subject>(
     network: &Network<'_, S>,
     runs: usize,
@@ -89,7 +83,6 @@ pub fn log_ratio(setting: &Setting, queries: &Queries) -> f64 {
     (0..).zip(queries).map(term).sum()
 }
 
-/// The term of one round.
 pub(crate) fn log_ratio_of(setting: &Setting, round: u32, y: f64) -> f64 {
     let z = setting.noise_multiplier;
     let (q, exponent) = (setting.rate(round), (2.0 * y - 1.0) / (2.0 * z * z));
@@ -113,10 +106,8 @@ pub struct Point {
     pub claimed: f64,
 }
 
-/// What the test found.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The curve.
     pub points: Vec<Point>,
     /// The ε that was proven, with confidence 1 − [`EPSILON_FAILURE`]: if the mechanism has the claimed rates and rounds and
     /// *some* noise multiplier, its ε at δ is at least this. At rate 1 it is the bound of Gaussian differential privacy.
@@ -132,10 +123,6 @@ impl Outcome {
     }
 }
 
-/// Judges two worlds.
-///
-/// # Errors
-/// What the accountant refuses.
 pub fn judge(setting: &Setting, without: &[f64], with: &[f64]) -> Result<Outcome, AuditError> {
     let (pilot_without, without) = without.split_at(without.len() / PILOT);
     let (pilot_with, with) = with.split_at(with.len() / PILOT);
@@ -165,7 +152,6 @@ pub fn judge(setting: &Setting, without: &[f64], with: &[f64]) -> Result<Outcome
     Ok(Outcome { points, epsilon, epsilon_plain: plain })
 }
 
-/// Errors of a test at one threshold.
 struct Counts {
     false_alarms: u64,
     without: u64,

@@ -11,7 +11,6 @@ use crate::setting::{NODES, Setting};
 /// How many standard errors a statistic may be off. One in 5·10⁸ is by chance.
 pub const LIMIT: f64 = 6.0;
 
-/// Sums over runs, of one world.
 #[derive(Clone, Debug, Default)]
 pub struct Moments {
     /// By (first round, later rounds), then by (victim, others).
@@ -71,7 +70,6 @@ fn product(pair: &mut (f64, f64), sum: f64, count: f64) {
 }
 
 impl Moments {
-    /// Adds one run.
     pub fn add(&mut self, setting: &Setting, queries: &Queries, canary: bool) {
         let z = setting.noise_multiplier;
         // By node and axis (two silent ones, then batch sizes): the sum over rounds and that of squares.
@@ -119,7 +117,6 @@ impl Moments {
         product(&mut self.batches.nodes, sum(2), pairs);
     }
 
-    /// Adds another part of the runs.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.cells.iter_mut().flatten().zip(other.cells.iter().flatten()) {
             mine.noise.merge(&theirs.noise);
@@ -169,14 +166,12 @@ fn score(sum: f64, variance: f64) -> f64 {
     if score.is_nan() { f64::INFINITY } else { score }
 }
 
-/// The worst score of each kind.
 #[derive(Clone, Debug)]
 pub struct Scores {
     /// (name, what it looks at, worst score).
     pub list: Vec<(&'static str, &'static str, f64)>,
 }
 
-/// The scores of a setting's two worlds.
 pub fn scores(setting: &Setting, without: &Moments, with: &Moments) -> Scores {
     let z = setting.noise_multiplier;
     let worst = |scores: &mut dyn Iterator<Item = f64>| {

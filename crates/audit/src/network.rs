@@ -1,6 +1,6 @@
 //! One run of the network under audit: real nodes, gates and messages on the ring, and what travels between them.
 
-use crate::canary::{DIMENSION, OTHER, Pusher};
+use crate::canary::{CanaryModel, DIMENSION, OTHER};
 use crate::error::{AuditError, refused};
 use crate::setting::{NODES, Setting};
 use crate::subject::Subject;
@@ -10,7 +10,6 @@ use prdo_algorithm::{Inbox, Message, Node};
 use prdo_privacy::{Gate, History, Ledger, Model, Noised, Released, Secret, Shard, Start};
 use std::sync::Arc;
 
-/// The node whose record is in question.
 pub const VICTIM: usize = 0;
 
 /// What the strongest adversary could have recorded.
@@ -41,7 +40,6 @@ impl Transcript {
     }
 }
 
-/// A network that can be run many times.
 pub struct Network<'a, S: Subject> {
     subject: &'a S,
     setting: &'a Setting,
@@ -52,37 +50,28 @@ pub struct Network<'a, S: Subject> {
 }
 
 impl<'a, S: Subject> Network<'a, S> {
-    /// The network of a setting.
-    ///
-    /// # Errors
-    /// Settings that cannot be accounted for.
     pub fn new(subject: &'a S, setting: &'a Setting) -> Result<Self, AuditError> {
         let (accountant, budget) = setting.accountant()?;
         let start = Start::zeros(DIMENSION);
         Ok(Self { subject, setting, mixing: setting.mixing()?, accountant, budget, start })
     }
 
-    /// The setting.
     pub fn setting(&self) -> &Setting {
         self.setting
     }
 
-    /// W.
     pub fn mixing(&self) -> &Mixing {
         &self.mixing
     }
 
     /// Runs it once. The victim holds `victim`, every other node a full set of other records.
-    ///
-    /// # Errors
-    /// Whatever stops a node.
     pub fn run(&self, secret: &Arc<Secret>, victim: &[u8]) -> Result<Transcript, AuditError> {
         let longest = self.setting.clip.gradient().max(self.setting.clip.difference());
         let mut models = Vec::with_capacity(NODES);
         let mut gates = Vec::with_capacity(NODES);
         for node in 0..NODES {
             let records = if node == VICTIM { victim.to_vec() } else { vec![OTHER; self.setting.slots] };
-            let model = Arc::new(Pusher::new(longest));
+            let model = Arc::new(CanaryModel::new(longest));
             gates.push(self.gate(node, &model, records, secret)?);
             models.push(model);
         }
@@ -94,10 +83,7 @@ impl<'a, S: Subject> Network<'a, S> {
         self.drive(&mut gates, &self.start, &mut at)
     }
 
-    /// Runs nodes over these gates, one a node. `at` is told each node's point before its gate is asked.
-    ///
-    /// # Errors
-    /// Whatever stops a node.
+    /// Runs nodes over these gates, one per node. `at` gets each node's point before its gate is asked.
     pub fn drive<M: Model>(
         &self,
         gates: &mut [Gate<M, Noised>],
@@ -126,10 +112,6 @@ impl<'a, S: Subject> Network<'a, S> {
         Ok(transcript)
     }
 
-    /// A gate over these records, as audited.
-    ///
-    /// # Errors
-    /// Settings that no gate takes.
     pub fn gate<M: Model>(
         &self,
         node: usize,

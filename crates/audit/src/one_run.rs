@@ -31,40 +31,32 @@ pub const FAILURE: f64 = 0.05;
 /// How many of the canaries are guessed at: the surest of these shares of all.
 const SHARES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 
-/// What is run.
 #[derive(Clone, Debug)]
 pub struct OneRun {
     /// The method and its privacy settings; slots and batches are scaled to the canaries.
     pub setting: Setting,
-    /// Values of the model.
     pub dimension: usize,
-    /// m.
     pub canaries: usize,
     /// Everything that is drawn follows from it.
     pub seed: u64,
 }
 
-/// What one run proves.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// Values of the model.
     pub dimension: usize,
-    /// m.
     pub canaries: usize,
     /// Guesses that were made, in the best choice of their number, and how many were right.
     pub guesses: (u64, u64),
     /// The bound, with confidence 1 − [`FAILURE`].
     pub epsilon: f64,
-    /// What the accountant claims.
     pub claimed: Bounds,
-    /// Rounds.
     pub rounds: u32,
     /// Mean scores of canaries that were not there and that were: what separates them.
     pub means: (f64, f64),
 }
 
 /// The canaries' model. Canary i pushes along coordinates i, i + m, i + 2m and so on, with signs from a hash.
-struct Choir {
+struct CanariesModel {
     dimension: usize,
     canaries: usize,
     length: f64,
@@ -72,7 +64,7 @@ struct Choir {
     round: AtomicU64,
 }
 
-impl Choir {
+impl CanariesModel {
     fn sign(j: usize) -> f64 {
         // The top bit of a multiplicative hash: signs without a pattern that matters.
         let hash = (j as u64 ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -84,7 +76,7 @@ impl Choir {
     }
 }
 
-impl Model for Choir {
+impl Model for CanariesModel {
     type Data = Vec<u32>;
 
     fn dimension(&self) -> usize {
@@ -108,10 +100,6 @@ impl Model for Choir {
 }
 
 impl OneRun {
-    /// Runs it and guesses.
-    ///
-    /// # Errors
-    /// Fewer coordinates than canaries, or whatever stops a node.
     pub fn run<S: Subject>(&self, subject: &S) -> Result<Proof, AuditError> {
         if self.canaries == 0 || self.dimension < self.canaries {
             let why = format!("{} canaries need as many coordinates, not {}", self.canaries, self.dimension);
@@ -134,7 +122,6 @@ impl OneRun {
         Ok(Proof { dimension, canaries, guesses, epsilon, claimed: setting.claimed()?, rounds, means })
     }
 
-    /// Which canaries are there.
     fn tosses(&self) -> Vec<bool> {
         let mut stream = Secret::from_seed(mixed(self.seed, 1)).stream(Purpose::Data, 0, 0);
         (0..self.canaries).map(|_| stream.next_u32() & 1 == 1).collect()
@@ -148,7 +135,7 @@ impl OneRun {
         there: &[bool],
     ) -> Result<Vec<f64>, AuditError> {
         let network = Network::new(subject, setting)?;
-        let model = Arc::new(Choir {
+        let model = Arc::new(CanariesModel {
             dimension: self.dimension,
             canaries: self.canaries,
             length: 4.0 * self.setting.clip.gradient().max(self.setting.clip.difference()),
@@ -180,7 +167,7 @@ impl OneRun {
         let mut sums = vec![vec![0.0; transcript.answers.len()]; m];
         for (round, answers) in transcript.answers.iter().enumerate() {
             for (j, value) in answers[VICTIM].iter().enumerate() {
-                sums[j % m][round] += Choir::sign(j) * value;
+                sums[j % m][round] += CanariesModel::sign(j) * value;
             }
         }
         for (canary, rounds) in sums.iter_mut().enumerate() {

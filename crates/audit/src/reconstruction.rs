@@ -14,15 +14,13 @@ use prdo_privacy::{
 };
 use std::sync::Arc;
 
-/// One attempt.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The record, as the adversary sees it: one value a feature, up to a factor.
+    /// The record, as the adversary sees it: one value per feature, up to a factor.
     pub picture: Vec<f64>,
 }
 
 impl Attempt {
-    /// The correlation with the true record.
     pub fn correlation(&self, truth: &[f64]) -> f64 {
         correlation(&self.picture, truth)
     }
@@ -46,32 +44,24 @@ impl Attempt {
     }
 }
 
-/// How the victim's message is protected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Noise {
     /// Not at all: clipping alone.
     Off,
-    /// With this noise multiplier.
     On(f64),
 }
 
 /// The attack on a node that holds one record and has it in its batch.
 pub struct Attack<'a, M: Model> {
-    /// A linear classifier.
     pub model: &'a Arc<M>,
     /// How many classes, and features without the intercept; parameters are class by class.
     pub shape: (usize, usize),
-    /// C_g.
     pub clip: f64,
-    /// Seeds the noise.
     pub seed: u64,
 }
 
 impl<M: Model> Attack<'_, M> {
     /// Runs the first round of Exact Diffusion at the victim and rebuilds the record from its message.
-    ///
-    /// # Errors
-    /// Settings that no gate takes.
     pub fn run(&self, record: M::Data, noise: Noise) -> Result<Attempt, AuditError> {
         let (model, secret) = (Arc::clone(self.model), Arc::new(Secret::from_seed(self.seed)));
         let shard = Shard::seal(record).map_err(refused("record"))?;

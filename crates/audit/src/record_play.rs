@@ -7,10 +7,10 @@
 //! proof. Where the second data set is empty its release is noise alone, and its deviation is compared with z times the
 //! declared sensitivity.
 
+use crate::chosen_gradients::{ChosenGradients, Record, SingleChosenGradients};
 use crate::control;
 use crate::error::{AuditError, refused};
 use crate::likelihood::mixed;
-use crate::puppet::{Puppet, Record, SinglePuppet};
 use crate::setting::Setting;
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Method as Accounting, Target};
@@ -23,13 +23,11 @@ use std::sync::Arc;
 
 /// How much more than declared a record may move a query, relative: rounding of what is compared.
 pub const SLACK: f64 = 1e-6;
-/// The largest dimension.
 const MOST_DIMENSIONS: usize = 64;
 
-/// In which precision gradients come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Double, one vector a record: linear models, and models of one's own.
+    /// Double, one vector per record: linear models, and models of one's own.
     Double,
     /// Single, in pieces: networks.
     Single,
@@ -50,16 +48,13 @@ impl Precision {
     }
 }
 
-/// What was found over all pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Play {
-    /// How many pairs.
     pub pairs: usize,
     /// The largest change of a query over the declared sensitivity.
     pub ratio: f64,
     /// Squares of noise over (z × declared sensitivity)², at round 0 and later: sum and count.
     noise: [(f64, f64); 2],
-    /// Releases that were not finite.
     pub not_finite: usize,
 }
 
@@ -85,10 +80,6 @@ impl Play {
     }
 }
 
-/// Plays `pairs` pairs of a setting's queries.
-///
-/// # Errors
-/// A gate that does not answer.
 pub fn play<S: Subject>(
     subject: &S,
     setting: &Setting,
@@ -125,7 +116,7 @@ impl Pair {
         let values = 1 + (number as usize) % MOST_DIMENSIONS;
         let dimension = match precision {
             Precision::Double => values,
-            Precision::Single => SinglePuppet::new(values).dimension(),
+            Precision::Single => SingleChosenGradients::new(values).dimension(),
         };
         // The same settings at clipping norms of any size.
         let size = f64::powf(10.0, 6.0 * uniform(&mut stream) - 3.0);
@@ -168,9 +159,9 @@ impl Pair {
         let now = self.node.model().as_slice().first().map_or(0, |x| x.to_bits());
         match self.precision {
             Precision::Double => {
-                self.ask(subject, ledger, records, Puppet { dimension: self.dimension, now })
+                self.ask(subject, ledger, records, ChosenGradients { dimension: self.dimension, now })
             }
-            Precision::Single => self.ask(subject, ledger, records, SinglePuppet::new(self.values)),
+            Precision::Single => self.ask(subject, ledger, records, SingleChosenGradients::new(self.values)),
         }
     }
 
@@ -244,7 +235,6 @@ fn nasty(dimension: usize, unit: f64, stream: &mut Stream) -> Vec<f64> {
     (0..dimension).map(one).collect()
 }
 
-/// Uniform between 0 and 1.
 fn uniform(stream: &mut Stream) -> f64 {
     f64::from(stream.next_u32()) / 4_294_967_296.0
 }

@@ -1,11 +1,11 @@
-//! One payload a round, whatever dies: real peers' sessions on disks in memory, with an eavesdropper on the wire.
+//! One payload per round, whatever dies: real peers' sessions on disks in memory, with an eavesdropper on the wire.
 //!
 //! A node is killed at every one of its durable writes, torn or whole, and after every message it sends, whether the
 //! message arrives or not; it is started again from its disk with a *new* secret, as a real process would be. Whoever
 //! released a round a second time would then release it with other noise, and the eavesdropper would hold two payloads
 //! of one exchange: the average of the two has less noise than was charged for.
 
-use crate::canary::{DIMENSION, OTHER, Pusher};
+use crate::canary::{CanaryModel, DIMENSION, OTHER};
 use crate::error::{AuditError, refused};
 use crate::likelihood::mixed;
 use crate::setting::Setting;
@@ -24,17 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const PEERS: usize = 2;
 const ROUNDS: u32 = 3;
-/// The node that is killed.
 const MORTAL: usize = 0;
 /// A scenario that takes more steps than this hangs.
 const MOST_STEPS: u32 = 2_000;
 const RUN: [u8; 32] = [1; 32];
 const AGREEMENT: [u8; 32] = [2; 32];
 
-/// What was found over all scenarios.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Restarts {
-    /// Scenarios played.
     pub scenarios: usize,
     /// Scenarios in which the node really died.
     pub deaths: usize,
@@ -44,7 +41,6 @@ pub struct Restarts {
     pub unfinished: usize,
 }
 
-/// When the node dies.
 #[derive(Clone, Copy, Debug)]
 enum Death {
     /// At this durable write, of which so many bytes stay.
@@ -54,9 +50,6 @@ enum Death {
 }
 
 /// Plays every death there is in a short run.
-///
-/// # Errors
-/// A session that cannot even be set up.
 pub fn restarts<S: Subject>(subject: &S, setting: &Setting, seed: u64) -> Result<Restarts, AuditError> {
     let setting = Setting { rounds: ROUNDS, ..setting.clone() };
     let (exchanges, vectors) = setting.method.exchanges(&setting.settings);
@@ -91,7 +84,7 @@ struct Scene<'a, S: Subject> {
     subject: &'a S,
     setting: &'a Setting,
     mixing: &'a Mixing,
-    /// Exchanges a round, vectors a message.
+    /// Exchanges per round, vectors per message.
     shape: (u32, usize),
     accountant: &'a Arc<Accountant>,
     budget: Target,
@@ -137,7 +130,7 @@ impl<S: Subject> Scene<'_, S> {
             ledger.lock().unwrap_or_else(PoisonError::into_inner).resume(&RUN).map_err(|e| text(&e))?;
         let book = LedgerFile::book(&ledger, &RUN, &AGREEMENT, me as u32).map_err(|e| text(&e))?;
         let kept = Ledger::new(Arc::clone(self.accountant), self.budget).kept_by(Box::new(book));
-        let model = Arc::new(Pusher::new(self.setting.clip.gradient()));
+        let model = Arc::new(CanaryModel::new(self.setting.clip.gradient()));
         let shard = Shard::seal(vec![OTHER; self.setting.slots]).map_err(|e| text(&e))?;
         let secret = Arc::new(Secret::from_seed(mixed(self.seed, u64::from(boot))));
         let gate = Gate::private(me as u32, model, shard, secret, self.setting.rules(kept));

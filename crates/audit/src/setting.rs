@@ -7,29 +7,20 @@ use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{Batch, Batches, Clip, Ledger, PrivateRules};
 use std::sync::Arc;
 
-/// Nodes of the ring.
 pub const NODES: usize = 4;
 /// Public slots of each node, the canary's among them.
 pub const SLOTS: usize = 8;
 
-/// A method and its privacy settings.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// For people.
     pub name: String,
-    /// The method.
     pub method: Method,
-    /// Its step size, γ, β and so on.
     pub settings: Settings,
-    /// C_g and C_Δ.
     pub clip: Clip,
-    /// z.
     pub noise_multiplier: f64,
     /// b₀ and b, out of `slots`.
     pub batches: (usize, usize),
-    /// N.
     pub slots: usize,
-    /// T.
     pub rounds: u32,
     /// δ at which ε is compared.
     pub delta: f64,
@@ -37,26 +28,18 @@ pub struct Setting {
 
 /// What an audit takes from a run.
 #[derive(Clone, Debug)]
-pub struct Real {
-    /// For people.
+pub struct RunSetting {
     pub name: String,
-    /// The method.
     pub method: Method,
-    /// Its step size, γ, β and so on.
     pub settings: Settings,
-    /// C_g and C_Δ.
     pub clip: (f64, f64),
-    /// z.
     pub noise_multiplier: f64,
     /// The rates of the first release and of the others.
     pub rates: (f64, f64),
-    /// T.
     pub rounds: u32,
-    /// δ.
     pub delta: f64,
 }
 
-/// The most slots of a node under audit.
 const MOST_SLOTS: usize = 64;
 
 /// Slots and batch sizes whose rates are nearest to these.
@@ -72,17 +55,11 @@ fn small_rates((first, later): (f64, f64)) -> (usize, (usize, usize)) {
 
 impl Setting {
     /// Every record in every round: exactly Gaussian differential privacy. ε = 4.38 at δ = 1e-5.
-    ///
-    /// # Errors
-    /// None with these numbers.
     pub fn every_record(method: Method) -> Result<Self, AuditError> {
         Self::small(method, "every record", (SLOTS, 4, 2.0))
     }
 
     /// Poisson batches at rate 1/4. ε = 8.08 at δ = 1e-5.
-    ///
-    /// # Errors
-    /// None with these numbers.
     pub fn sampled(method: Method) -> Result<Self, AuditError> {
         Self::small(method, "rate 1/4", (SLOTS / 4, 20, 1.0))
     }
@@ -103,10 +80,7 @@ impl Setting {
 
     /// The settings of a real run on the small ring: the same method, clipping norms, noise and δ, rates as near to its
     /// own as few slots allow, and at most `most_rounds` of its rounds. What is claimed of it is computed anew.
-    ///
-    /// # Errors
-    /// Clipping norms that no gate takes.
-    pub fn scaled(real: &Real, most_rounds: u32) -> Result<Self, AuditError> {
+    pub fn scaled(real: &RunSetting, most_rounds: u32) -> Result<Self, AuditError> {
         let (c_g, c_d) = real.clip;
         let (slots, batches) = small_rates(real.rates);
         Ok(Self {
@@ -122,12 +96,10 @@ impl Setting {
         })
     }
 
-    /// Which batch the query of a round uses.
     fn batch(&self, round: u32) -> Batch {
         if round == 0 && self.method.card().first_batch { Batch::First } else { Batch::Later }
     }
 
-    /// b₀ or b.
     pub fn batch_size(&self, round: u32) -> usize {
         self.sizes().size(self.batch(round))
     }
@@ -148,9 +120,6 @@ impl Setting {
     }
 
     /// Everything that one node releases, as the gate charges it, with another noise multiplier.
-    ///
-    /// # Errors
-    /// A multiplier that cannot be accounted for.
     pub fn history(&self, noise_multiplier: f64) -> Result<History, AuditError> {
         let event = |round| {
             let rate = self.sizes().rate(self.batch(round), self.slots);
@@ -160,27 +129,16 @@ impl Setting {
         Ok(History::new().and(event(0)?, 1).and(event(1)?, later))
     }
 
-    /// The ε that the accountant claims for it.
-    ///
-    /// # Errors
-    /// Settings that cannot be accounted for.
     pub fn claimed(&self) -> Result<Bounds, AuditError> {
         Ok(Accountant::default().epsilon(&self.history(self.noise_multiplier)?, self.delta)?)
     }
 
-    /// The ring.
-    ///
-    /// # Errors
-    /// None: a ring has weights.
     pub fn mixing(&self) -> Result<Mixing, AuditError> {
         let ring = Graph::ring(NODES).map_err(refused("graph"))?;
         Mixing::new(&ring, Weights::Metropolis, true).map_err(refused("weights"))
     }
 
     /// An accountant that knows that the whole run is within the returned budget.
-    ///
-    /// # Errors
-    /// Settings that cannot be accounted for.
     pub fn accountant(&self) -> Result<(Arc<Accountant>, Target), AuditError> {
         let budget = Target::new(self.claimed()?.upper * (1.0 + 1e-6) + 1e-9, self.delta)?;
         let accountant = Arc::new(Accountant::default());
@@ -188,7 +146,6 @@ impl Setting {
         Ok((accountant, budget))
     }
 
-    /// The rules of a gate over this ledger.
     pub fn rules(&self, ledger: Ledger) -> PrivateRules {
         PrivateRules {
             batches: self.sizes(),

@@ -5,18 +5,15 @@ use prdo_privacy::{Gate, Model, Noised};
 
 /// Gets every gate and every session before the audit uses it.
 pub trait Subject: Sync {
-    /// A gate under audit.
     fn gate<M: Model>(&self, gate: Gate<M, Noised>) -> Gate<M, Noised> {
         gate
     }
 
-    /// A peer's session under audit.
     fn session(&self, session: Session) -> Session {
         session
     }
 }
 
-/// The code as it ships.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shipped;
 

@@ -31,10 +31,6 @@ pub struct Curve {
 const STEP: f64 = 0.1;
 
 impl Curve {
-    /// The claimed curve of these releases.
-    ///
-    /// # Errors
-    /// None that a history allows.
     pub fn of(history: &History) -> Result<Self, AuditError> {
         let at = |k: u32| {
             let epsilon = STEP * f64::from(k);
@@ -45,7 +41,6 @@ impl Curve {
         Ok(Self { deltas })
     }
 
-    /// f(α), from below.
     pub fn least_miss_rate(&self, alpha: f64) -> f64 {
         let line = |(epsilon, delta): &(f64, f64)| {
             let odds = libm::exp(*epsilon);
@@ -56,9 +51,6 @@ impl Curve {
 }
 
 /// f(α) of a history, from below.
-///
-/// # Errors
-/// None that a history allows.
 pub fn least_miss_rate(history: &History, alpha: f64) -> Result<f64, AuditError> {
     let forward = |epsilon: f64, delta: f64| 1.0 - delta - libm::exp(epsilon) * alpha;
     let backward = |epsilon: f64, delta: f64| libm::exp(-epsilon) * (1.0 - delta - alpha);

@@ -6,7 +6,6 @@ use crate::simd::{LANES, Simd};
 /// What follows a layer, value by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
-    /// Nothing.
     None,
     /// tanh, with a relative error of at most 4e-7.
     Tanh,

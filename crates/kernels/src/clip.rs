@@ -6,7 +6,7 @@ use crate::level::leveled;
 use crate::simd::{LANES, Simd};
 
 /// At most this much, relative, is the error of [`sum_of_squares`] and [`sums_of_squares`]: each lane
-/// adds at most 32 squares in single precision before it goes on in double precision.
+/// adds at most 32 squares in single precision before it continues in double precision.
 pub const SQUARES_ERROR: f64 = (RUN as f64 + 4.0) * f32::EPSILON as f64;
 /// Vectors added up in single precision before their sum is taken to double precision.
 const RUN: usize = 32;
@@ -66,11 +66,8 @@ pub fn add_from_places<T: Copy + Into<i64>>(sums: &mut [i64], values: &[T], plac
 /// One rank-one matrix `along[i]·columns[j]`, and perhaps a second one `across.0[i]·across.1[j]` that is added.
 #[derive(Clone, Copy, Debug)]
 pub struct Outer<'a> {
-    /// One a row.
     pub along: &'a [f32],
-    /// One a column.
     pub columns: &'a [f32],
-    /// A second one.
     pub across: Option<(&'a [f32], &'a [f32])>,
 }
 

@@ -181,7 +181,6 @@ fn gathered<S: Simd, const FUSED: bool>(
     }
 }
 
-/// sum + x·column.
 #[inline(always)]
 unsafe fn product<S: Simd, const FUSED: bool>(x: f32, column: S::V, sum: S::V) -> S::V {
     // SAFETY: the caller's.

@@ -35,7 +35,6 @@ impl Transform {
         Self { length, radices, roots }
     }
 
-    /// How many values a signal has.
     pub fn length(&self) -> usize {
         self.length
     }
@@ -274,14 +273,12 @@ impl Filter {
         Self { starts, terms, spectrum }
     }
 
-    /// How many frequencies the result has.
     pub fn results(&self) -> usize {
         self.starts.len() - 1
     }
 }
 
 leveled!(
-    /// Applies a filter to a spectrum.
     filter = filter_body (
         filter: &Filter, real: &[f32], imaginary: &[f32], out_real: &mut [f32], out_imaginary: &mut [f32],
     )
@@ -380,12 +377,10 @@ impl Sums {
         Self { length, results }
     }
 
-    /// How many values a line has.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// How many results there are.
     pub fn results(&self) -> usize {
         self.results.len()
     }

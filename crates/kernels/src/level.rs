@@ -14,7 +14,6 @@ pub(crate) enum Set {
 }
 
 impl Level {
-    /// Plain code that every processor runs.
     pub const PORTABLE: Level = Level(Set::Portable);
 
     /// All that this processor has, slowest first.
@@ -40,12 +39,10 @@ impl Level {
         levels
     }
 
-    /// The fastest that this processor has.
     pub fn best() -> Level {
         Level::available().pop().unwrap_or(Level::PORTABLE)
     }
 
-    /// The available level of this name.
     pub fn named(name: &str) -> Option<Level> {
         Level::available().into_iter().find(|level| level.name() == name)
     }

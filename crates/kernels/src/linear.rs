@@ -51,14 +51,12 @@ dispatched!(
 );
 
 dispatched!(
-    /// aᵀx.
     margin,
     dot,
     (a: &[f64], x: &[f64]) -> f64
 );
 
 dispatched!(
-    /// log(1 + exp(−y·aᵀx)).
     logistic_loss,
     logistic_loss_body,
     (x: &[f64], a: &[f64], y: f64) -> f64
@@ -72,7 +70,7 @@ dispatched!(
 );
 
 dispatched!(
-    /// Turns scores, one a class, into p_k − [k = y] for their softmax p.
+    /// Turns scores, one per class, into p_k − [k = y] for their softmax p.
     softmax_slopes,
     softmax_slopes_body,
     (y: usize, scores: &mut [f64])

@@ -6,9 +6,7 @@ use crate::simd::{LANES, Simd};
 /// The windows of a plane, and where their pixels lie. Planes are given from their first pixel on.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
-    /// Windows down.
     pub height: usize,
-    /// Windows across.
     pub width: usize,
     /// Pixels of a window's side.
     pub size: usize,
@@ -58,7 +56,6 @@ impl Windows {
 }
 
 leveled!(
-    /// The mean of each window.
     average = average_body (windows: &Windows, x: &[f32], out: &mut [f32])
 );
 

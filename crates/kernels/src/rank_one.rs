@@ -20,8 +20,16 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 trait Doubles: Copy {
     type V: Copy;
     type I: Copy;
-    unsafe fn load(p: *const f64) -> Self::V;
-    unsafe fn store(p: *mut f64, v: Self::V);
+    #[inline(always)]
+    unsafe fn load(p: *const f64) -> Self::V {
+        // SAFETY: the caller's pointer is valid for eight values; registers lie in memory as arrays do.
+        unsafe { read(p) }
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut f64, v: Self::V) {
+        // SAFETY: as for `load`.
+        unsafe { write(p, v) }
+    }
     unsafe fn splat(x: f64) -> Self::V;
     /// a·b + c, rounded once.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
@@ -38,16 +46,6 @@ struct Portable;
 impl Doubles for Portable {
     type V = [f64; STEP];
     type I = [i64; STEP];
-    #[inline(always)]
-    unsafe fn load(p: *const f64) -> Self::V {
-        // SAFETY: the caller's pointer is valid for eight values.
-        unsafe { read(p) }
-    }
-    #[inline(always)]
-    unsafe fn store(p: *mut f64, v: Self::V) {
-        // SAFETY: the caller's pointer is valid for eight values.
-        unsafe { write(p, v) }
-    }
     #[inline(always)]
     unsafe fn splat(x: f64) -> Self::V {
         [x; STEP]
@@ -87,14 +85,6 @@ mod x86 {
     impl Doubles for Avx512 {
         type V = __m512d;
         type I = __m512i;
-        #[inline(always)]
-        unsafe fn load(p: *const f64) -> __m512d {
-            unsafe { read(p) }
-        }
-        #[inline(always)]
-        unsafe fn store(p: *mut f64, v: __m512d) {
-            unsafe { write(p, v) }
-        }
         #[inline(always)]
         unsafe fn splat(x: f64) -> __m512d {
             unsafe { _mm512_set1_pd(x) }
@@ -198,7 +188,7 @@ macro_rules! leveled {
 }
 
 leveled!(
-    /// `out[r][k] = Σ_j lines[r][j]·weights[k][j]` for lines of `width` values, and as many scores a line as there are
+    /// `out[r][k] = Σ_j lines[r][j]·weights[k][j]` for lines of `width` values, and as many scores per line as there are
     /// lines of weights. A line's result does not depend on the others.
     scores = scores_body (weights: &[f64], lines: &[f64], width: usize, out: &mut [f64])
 );
@@ -220,7 +210,6 @@ leveled!(
 );
 
 leveled!(
-    /// Single precision as doubles.
     widen = widen_body (values: &[f32], out: &mut [f64])
 );
 

@@ -5,7 +5,6 @@
 pub struct Records {
     /// From a record to the next.
     pub stride: usize,
-    /// How many.
     pub count: usize,
 }
 

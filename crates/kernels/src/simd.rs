@@ -37,9 +37,8 @@ pub(crate) trait Simd: Copy {
     type V: Copy;
     /// As many 32-bit integers.
     type I: Copy;
-    /// How many lanes there are.
     const WIDTH: usize;
-    /// Rows of a register tile, and its vectors a row: sums, vectors of a row of the other factor and one value more
+    /// Rows of a register tile, and its vectors per row: sums, vectors of a row of the other factor and one value more
     /// have a register each.
     const ROWS: usize;
     const COLUMNS: usize;
@@ -47,10 +46,27 @@ pub(crate) trait Simd: Copy {
     /// there would be registers for. They go through a block of sixteen channels in parts of this width.
     type Register: Simd;
 
-    unsafe fn load(p: *const f32) -> Self::V;
-    unsafe fn store(p: *mut f32, v: Self::V);
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> Self::V {
+        // SAFETY: the caller's pointer is valid for as many values; registers lie in memory as arrays do.
+        unsafe { read(p) }
+    }
+    #[inline(always)]
+    unsafe fn store(p: *mut f32, v: Self::V) {
+        // SAFETY: as for `load`.
+        unsafe { write(p, v) }
+    }
+    #[inline(always)]
+    unsafe fn load_sums(p: *const i32) -> Self::I {
+        // SAFETY: as for `load`.
+        unsafe { read(p) }
+    }
+    #[inline(always)]
+    unsafe fn store_sums(p: *mut i32, sums: Self::I) {
+        // SAFETY: as for `load`.
+        unsafe { write(p, sums) }
+    }
     unsafe fn splat(x: f32) -> Self::V;
-    /// a·b + c.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
@@ -61,8 +77,6 @@ pub(crate) trait Simd: Copy {
     unsafe fn sqrt(a: Self::V) -> Self::V;
     /// Where a > b: x, elsewhere y.
     unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V;
-    unsafe fn load_sums(p: *const i32) -> Self::I;
-    unsafe fn store_sums(p: *mut i32, sums: Self::I);
     /// sums + v, rounded to the nearest integers, ties to even.
     unsafe fn add_rounded(sums: Self::I, v: Self::V) -> Self::I;
 
@@ -114,6 +128,16 @@ pub(crate) trait Simd: Copy {
     }
 }
 
+/// Defines methods that take vectors and give one, each by one expression.
+macro_rules! operations {
+    ($($name:ident($($v:ident),*) => $op:expr;)*) => {$(
+        #[inline(always)]
+        unsafe fn $name($($v: Self::V),*) -> Self::V {
+            $op
+        }
+    )*};
+}
+
 /// Arrays, for the compiler to do what it can with.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrays<const N: usize>;
@@ -142,16 +166,6 @@ impl<const N: usize> Simd for Arrays<N> {
     const COLUMNS: usize = 1;
 
     #[inline(always)]
-    unsafe fn load(p: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is valid for N values.
-        unsafe { read(p) }
-    }
-    #[inline(always)]
-    unsafe fn store(p: *mut f32, v: Self::V) {
-        // SAFETY: the caller's pointer is valid for N values.
-        unsafe { write(p, v) }
-    }
-    #[inline(always)]
     unsafe fn splat(x: f32) -> Self::V {
         [x; N]
     }
@@ -164,47 +178,15 @@ impl<const N: usize> Simd for Arrays<N> {
             lanes!(a, b, c; a * b + c)
         }
     }
-    #[inline(always)]
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        lanes!(a, b; a + b)
-    }
-    #[inline(always)]
-    unsafe fn sub(a: Self::V, b: Self::V) -> Self::V {
-        lanes!(a, b; a - b)
-    }
-    #[inline(always)]
-    unsafe fn mul(a: Self::V, b: Self::V) -> Self::V {
-        lanes!(a, b; a * b)
-    }
-    #[inline(always)]
-    unsafe fn div(a: Self::V, b: Self::V) -> Self::V {
-        lanes!(a, b; a / b)
-    }
-    #[inline(always)]
-    unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-        lanes!(a, b; if a > b { a } else { b })
-    }
-    #[inline(always)]
-    unsafe fn min(a: Self::V, b: Self::V) -> Self::V {
-        lanes!(a, b; if a < b { a } else { b })
-    }
-    #[inline(always)]
-    unsafe fn sqrt(a: Self::V) -> Self::V {
-        lanes!(a; a.sqrt())
-    }
-    #[inline(always)]
-    unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
-        lanes!(a, b, x, y; if a > b { x } else { y })
-    }
-    #[inline(always)]
-    unsafe fn load_sums(p: *const i32) -> Self::I {
-        // SAFETY: the caller's pointer is valid for N values.
-        unsafe { read(p) }
-    }
-    #[inline(always)]
-    unsafe fn store_sums(p: *mut i32, sums: Self::I) {
-        // SAFETY: the caller's pointer is valid for N values.
-        unsafe { write(p, sums) }
+    operations! {
+        add(a, b) => lanes!(a, b; a + b);
+        sub(a, b) => lanes!(a, b; a - b);
+        mul(a, b) => lanes!(a, b; a * b);
+        div(a, b) => lanes!(a, b; a / b);
+        max(a, b) => lanes!(a, b; if a > b { a } else { b });
+        min(a, b) => lanes!(a, b; if a < b { a } else { b });
+        sqrt(a) => lanes!(a; a.sqrt());
+        where_greater(a, b, x, y) => lanes!(a, b, x, y; if a > b { x } else { y });
     }
     #[inline(always)]
     unsafe fn add_rounded(mut sums: Self::I, v: Self::V) -> Self::I {
@@ -243,7 +225,6 @@ mod x86 {
     use super::{LANES, Simd, read, write};
     use std::arch::x86_64::*;
 
-    /// One 512-bit register.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512;
 
@@ -258,60 +239,19 @@ mod x86 {
         const COLUMNS: usize = 2;
 
         #[inline(always)]
-        unsafe fn load(p: *const f32) -> __m512 {
-            unsafe { read(p) }
-        }
-        #[inline(always)]
-        unsafe fn store(p: *mut f32, v: __m512) {
-            unsafe { write(p, v) }
-        }
-        #[inline(always)]
         unsafe fn splat(x: f32) -> __m512 {
             unsafe { _mm512_set1_ps(x) }
         }
-        #[inline(always)]
-        unsafe fn fma(a: __m512, b: __m512, c: __m512) -> __m512 {
-            unsafe { _mm512_fmadd_ps(a, b, c) }
-        }
-        #[inline(always)]
-        unsafe fn add(a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_add_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn sub(a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_sub_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn mul(a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_mul_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn div(a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_div_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn max(a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_max_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn min(a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_min_ps(a, b) }
-        }
-        #[inline(always)]
-        unsafe fn sqrt(a: __m512) -> __m512 {
-            unsafe { _mm512_sqrt_ps(a) }
-        }
-        #[inline(always)]
-        unsafe fn where_greater(a: __m512, b: __m512, x: __m512, y: __m512) -> __m512 {
-            unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), y, x) }
-        }
-        #[inline(always)]
-        unsafe fn load_sums(p: *const i32) -> __m512i {
-            unsafe { read(p) }
-        }
-        #[inline(always)]
-        unsafe fn store_sums(p: *mut i32, sums: __m512i) {
-            unsafe { write(p, sums) }
+        operations! {
+            fma(a, b, c) => unsafe { _mm512_fmadd_ps(a, b, c) };
+            add(a, b) => unsafe { _mm512_add_ps(a, b) };
+            sub(a, b) => unsafe { _mm512_sub_ps(a, b) };
+            mul(a, b) => unsafe { _mm512_mul_ps(a, b) };
+            div(a, b) => unsafe { _mm512_div_ps(a, b) };
+            max(a, b) => unsafe { _mm512_max_ps(a, b) };
+            min(a, b) => unsafe { _mm512_min_ps(a, b) };
+            sqrt(a) => unsafe { _mm512_sqrt_ps(a) };
+            where_greater(a, b, x, y) => unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), y, x) };
         }
         #[inline(always)]
         unsafe fn add_rounded(sums: __m512i, v: __m512) -> __m512i {
@@ -347,7 +287,6 @@ mod x86 {
     /// Two of them are sixteen lanes.
     pub(crate) type Avx2 = Ymm<2>;
 
-    /// Lanes of a 256-bit register.
     const EIGHT: usize = 8;
 
     /// Applies an instruction register by register.
@@ -371,50 +310,19 @@ mod x86 {
         const COLUMNS: usize = 1;
         type Register = Ymm<1>;
 
-        // N registers lie in memory as an array of them does.
-        #[inline(always)]
-        unsafe fn load(p: *const f32) -> Self::V {
-            unsafe { read(p) }
-        }
-        #[inline(always)]
-        unsafe fn store(p: *mut f32, v: Self::V) {
-            unsafe { write(p, v) }
-        }
         #[inline(always)]
         unsafe fn splat(x: f32) -> Self::V {
             unsafe { [_mm256_set1_ps(x); N] }
         }
-        #[inline(always)]
-        unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_fmadd_ps, a, b, c) }
-        }
-        #[inline(always)]
-        unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_add_ps, a, b) }
-        }
-        #[inline(always)]
-        unsafe fn sub(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_sub_ps, a, b) }
-        }
-        #[inline(always)]
-        unsafe fn mul(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_mul_ps, a, b) }
-        }
-        #[inline(always)]
-        unsafe fn div(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_div_ps, a, b) }
-        }
-        #[inline(always)]
-        unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_max_ps, a, b) }
-        }
-        #[inline(always)]
-        unsafe fn min(a: Self::V, b: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_min_ps, a, b) }
-        }
-        #[inline(always)]
-        unsafe fn sqrt(a: Self::V) -> Self::V {
-            unsafe { registers!(_mm256_sqrt_ps, a) }
+        operations! {
+            fma(a, b, c) => unsafe { registers!(_mm256_fmadd_ps, a, b, c) };
+            add(a, b) => unsafe { registers!(_mm256_add_ps, a, b) };
+            sub(a, b) => unsafe { registers!(_mm256_sub_ps, a, b) };
+            mul(a, b) => unsafe { registers!(_mm256_mul_ps, a, b) };
+            div(a, b) => unsafe { registers!(_mm256_div_ps, a, b) };
+            max(a, b) => unsafe { registers!(_mm256_max_ps, a, b) };
+            min(a, b) => unsafe { registers!(_mm256_min_ps, a, b) };
+            sqrt(a) => unsafe { registers!(_mm256_sqrt_ps, a) };
         }
         #[inline(always)]
         unsafe fn where_greater(a: Self::V, b: Self::V, x: Self::V, y: Self::V) -> Self::V {
@@ -422,14 +330,6 @@ mod x86 {
                 let greater = registers!(_mm256_cmp_ps::<_CMP_GT_OQ>, a, b);
                 registers!(_mm256_blendv_ps, y, x, greater)
             }
-        }
-        #[inline(always)]
-        unsafe fn load_sums(p: *const i32) -> Self::I {
-            unsafe { read(p) }
-        }
-        #[inline(always)]
-        unsafe fn store_sums(p: *mut i32, sums: Self::I) {
-            unsafe { write(p, sums) }
         }
         #[inline(always)]
         unsafe fn add_rounded(mut sums: Self::I, v: Self::V) -> Self::I {
@@ -472,7 +372,7 @@ mod x86 {
         }
     }
 
-    /// For every set of eight lanes their numbers close together, one a byte, lowest first.
+    /// For every set of eight lanes their numbers close together, one per byte, lowest first.
     static CLOSE: [u64; 256] = {
         let mut table = [0; 256];
         let mut mask = 0;

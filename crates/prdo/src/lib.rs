@@ -92,7 +92,7 @@ pub use prdo_theory as theory;
 pub mod prelude {
     pub use crate::error::RunError;
     pub use crate::run::{Guarantee, Outcome, Prepared, Privacy, Run};
-    pub use prdo_algorithm::graph::{Graph, Kind, Mixing, Weights};
+    pub use prdo_algorithm::graph::{Graph, GraphFamily, Mixing, Weights};
     pub use prdo_algorithm::{Combine, Method, Settings};
     pub use prdo_data::Table;
     pub use prdo_models::{LogCosh, Logistic, Quadratic, Softmax};

@@ -8,21 +8,15 @@ pub struct Clip {
     difference: f64,
 }
 
-/// A clipping norm that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("clip.{field} = {value} is not allowed: it must be from 1e-100 to 1e100")]
 pub struct ClipError {
     /// `gradient` or `difference`.
     pub field: &'static str,
-    /// What was given.
     pub value: f64,
 }
 
 impl Clip {
-    /// Clips gradients at `gradient` and differences at `difference`.
-    ///
-    /// # Errors
-    /// A norm that is not a positive finite number of ordinary size.
     pub fn new(gradient: f64, difference: f64) -> Result<Self, ClipError> {
         let check = |field, value: f64| {
             if (1e-100..=1e100).contains(&value) { Ok(value) } else { Err(ClipError { field, value }) }
@@ -30,12 +24,10 @@ impl Clip {
         Ok(Self { gradient: check("gradient", gradient)?, difference: check("difference", difference)? })
     }
 
-    /// C_g.
     pub fn gradient(&self) -> f64 {
         self.gradient
     }
 
-    /// C_Δ.
     pub fn difference(&self) -> f64 {
         self.difference
     }

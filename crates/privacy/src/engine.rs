@@ -1,4 +1,4 @@
-//! Gradients in single precision, streamed: what a large model offers the gate instead of one `f64` vector a record.
+//! Gradients in single precision, streamed: what a large model offers the gate instead of one `f64` vector per record.
 //!
 //! A record's gradient is computed, clipped, added and forgotten; it is never stored for a batch. The gate reads it
 //! in pieces, so that the gradient of a fully connected layer, an outer product, is never written out at all. As
@@ -8,19 +8,15 @@
 /// A stretch of one record's gradient.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// These values.
     Dense(&'a [f32]),
     /// `rows[i]·columns[j]`, row-major.
     Outer {
-        /// One a row.
         rows: &'a [f32],
-        /// One a column.
         columns: &'a [f32],
     },
 }
 
 impl Piece<'_> {
-    /// How many values it has.
     pub fn len(&self) -> usize {
         match self {
             Piece::Dense(values) => values.len(),
@@ -28,7 +24,6 @@ impl Piece<'_> {
         }
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -37,7 +32,6 @@ impl Piece<'_> {
 /// Differentiates a model in single precision. An engine may number coordinates in an order of its own, with some
 /// that are no parameter and always zero; [`Engine::places`] says where each parameter is.
 pub trait Engine<D>: Send + Sync {
-    /// How many coordinates there are.
     fn coordinates(&self) -> usize;
 
     /// For each parameter the coordinate it has; no two have the same.
@@ -69,7 +63,6 @@ pub trait Worker<D> {
     /// for in order, so that each can be read while it is in cache.
     fn differentiate(&mut self, which: usize, number: usize);
 
-    /// How many pieces a gradient has.
     fn pieces(&self) -> usize;
 
     /// One piece of a gradient at one point: dense ones as differentiated last (of that record), outer products of

@@ -9,7 +9,6 @@ const STEPS_LOG2: i32 = 32;
 /// The same where contributions are computed in single precision and added in 32 bits: between 2²⁴ and 2²⁵.
 const SINGLE_STEPS_LOG2: i32 = 25;
 
-/// A grid of spacing 2^k.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     spacing: f64,
@@ -32,7 +31,6 @@ impl Grid {
         Self { spacing: 2.0_f64.powi(exponent), inverse: 2.0_f64.powi(-exponent) }
     }
 
-    /// The distance between neighbouring grid points.
     pub fn spacing(&self) -> f64 {
         self.spacing
     }

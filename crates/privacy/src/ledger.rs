@@ -23,15 +23,12 @@ pub trait Book: Send + Sync {
     fn enter(&mut self, round: u32, event: &Event) -> Result<(), BookError>;
 }
 
-/// Why a charge could not be kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the charge could not be kept, so nothing is released: {0}")]
+#[error("the charge could not be recorded, so nothing is released: {0}")]
 pub struct BookError(pub String);
 
-/// A charge that is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LedgerError {
-    /// The release would cost more than is left. Nothing was charged and nothing may be released.
     #[error(
         "privacy budget exhausted: release {release} would bring ε to {would_be:.6} at δ = {delta:e}, \
          the budget is ε = {budget}"
@@ -39,17 +36,12 @@ pub enum LedgerError {
     Exhausted {
         /// Number of the refused release, from 1.
         release: u64,
-        /// ε after it.
         would_be: f64,
-        /// The budget's ε.
         budget: f64,
-        /// The budget's δ.
         delta: f64,
     },
-    /// A release that cannot be accounted for.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
-    /// The charge could not be made durable.
     #[error(transparent)]
     Book(#[from] BookError),
 }
@@ -89,9 +81,6 @@ impl Ledger {
     /// After any sequence of successful charges, everything released is (ε, δ)-differentially private with
     /// the budget's ε and δ; a charge that would break this is refused and changes nothing. (The kinds of release must
     /// not depend on what was released before: they are fixed by the run's settings.)
-    ///
-    /// # Errors
-    /// [`LedgerError::Exhausted`] when the budget does not allow it, [`LedgerError::Book`] when it cannot be kept.
     pub(crate) fn charge(&mut self, round: u32, event: Event) -> Result<Receipt, LedgerError> {
         if !self.accountant.allows(&self.charged, event, &self.budget)? {
             let next = self.charged.clone().and(event, 1);
@@ -113,17 +102,14 @@ impl Ledger {
             .map_or(f64::INFINITY, |bounds| bounds.upper)
     }
 
-    /// How many releases were charged.
     pub fn releases(&self) -> u64 {
         self.charged.len()
     }
 
-    /// The budget.
     pub fn budget(&self) -> Target {
         self.budget
     }
 
-    /// Everything charged so far.
     pub fn history(&self) -> &History {
         &self.charged
     }

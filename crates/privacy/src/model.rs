@@ -8,9 +8,7 @@ use crate::linear::Linear;
 
 /// A node's records, by number. `Vec<R>` is one; [`Model::Data`] says which kind a model reads.
 pub trait Data: Send + Sync {
-    /// How many records there are.
     fn len(&self) -> usize;
-    /// Whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -22,17 +20,14 @@ impl<R: Send + Sync> Data for Vec<R> {
     }
 }
 
-/// Which records of a node: a contiguous run of them, or a list.
 #[derive(Clone, Copy, Debug)]
 pub enum Records<'a> {
-    /// Records `start..end`.
     Run(usize, usize),
     /// These records, in this order.
     List(&'a [u32]),
 }
 
 impl Records<'_> {
-    /// Calls `visit` on each record's number, in order.
     pub fn each(self, mut visit: impl FnMut(usize)) {
         match self {
             Records::Run(start, end) => (start..end).for_each(visit),
@@ -40,7 +35,6 @@ impl Records<'_> {
         }
     }
 
-    /// How many records.
     pub fn len(self) -> usize {
         match self {
             Records::Run(start, end) => end - start,
@@ -48,7 +42,6 @@ impl Records<'_> {
         }
     }
 
-    /// Whether there are none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -61,10 +54,8 @@ impl Records<'_> {
 /// only), and must keep no copy of what it reads: privacy rests on both, and on the owner of the records
 /// choosing the model. Sampling, clipping and noise are the gate's.
 pub trait Model: Send + Sync {
-    /// The records this model reads.
     type Data: Data;
 
-    /// How many parameters there are.
     fn dimension(&self) -> usize;
 
     /// Whether the model can read these records, and if not, why: asked once, before they are used.
@@ -107,7 +98,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Gradients in single precision, streamed: for models whose gradients are too large to be passed around one
-    /// `f64` vector a record. The gate clips those instead of [`Model::gradient`]'s.
+    /// `f64` vector per record. The gate clips those instead of [`Model::gradient`]'s.
     fn engine(&self) -> Option<&dyn Engine<Self::Data>> {
         None
     }

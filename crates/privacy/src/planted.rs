@@ -10,7 +10,6 @@ use crate::protection::Protection;
 use crate::query::Query;
 use crate::sampling::Sampling;
 
-/// The bug of a gate, if it has one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Planted {
     #[cfg(all(feature = "planted-bugs", debug_assertions))]
@@ -22,7 +21,6 @@ pub const POSSIBLE: bool = cfg!(all(feature = "planted-bugs", debug_assertions))
 
 #[cfg(not(all(feature = "planted-bugs", debug_assertions)))]
 impl Planted {
-    /// What the noise is scaled by.
     #[inline]
     pub(crate) fn sensitivity<P: Protection>(
         self,
@@ -34,19 +32,16 @@ impl Planted {
         sensitivity
     }
 
-    /// How a batch is drawn, and how large it is.
     #[inline]
     pub(crate) fn sampling(self, sampling: Sampling, size: usize, _: usize) -> (Sampling, usize) {
         (sampling, size)
     }
 
-    /// Where records are clipped.
     #[inline]
     pub(crate) fn clip(self, clip: Clip) -> Clip {
         clip
     }
 
-    /// The sum of the batch.
     #[inline]
     pub(crate) fn sum(self, _: &mut [i64], _: Grid, _: f64) {}
 
@@ -71,7 +66,6 @@ mod bugs {
     use super::*;
     use crate::clip;
 
-    /// A mistake that somebody could make.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Bug {
         /// The noise of later rounds is multiplied by γ once more.
@@ -80,15 +74,12 @@ mod bugs {
         LaterScaleAtStart,
         /// The difference term is missing from the sensitivity.
         NoDifferenceInScale,
-        /// The difference is not clipped.
         DifferenceUnclipped,
         /// The average is clipped instead of each record.
         ClipAfterAveraging,
         /// Records are sampled twice as often as is charged.
         RateDoubled,
-        /// A batch has always the same size.
         FixedSizeBatch,
-        /// Round 0 has no noise.
         NoNoiseAtStart,
         /// Every round has the noise of round 0.
         NoiseReused,
@@ -102,16 +93,12 @@ mod bugs {
         SecondRelease,
         /// Noise and batches come from a fixed seed.
         FixedSeed,
-        /// The noise is divided by √2.
         NoiseOverRootTwo,
-        /// The noise is a tenth too small.
         NoiseMinusTenPercent,
-        /// The noise is a twentieth too small.
         NoiseMinusFivePercent,
     }
 
     impl Bug {
-        /// All of them.
         pub const ALL: [Bug; 17] = [
             Bug::ExtraGamma,
             Bug::LaterScaleAtStart,

@@ -1,36 +1,39 @@
-//! The two kinds of released value: protected by noise, or exposed.
+//! The two protections of a released value: noised, or exposed.
 
-use crate::answer::{Answer, GateError};
-use crate::gate::{Gate, OpenRules, PrivateRules};
-use crate::model::Model;
-use crate::query::Query;
+use crate::rules::{OpenRules, PrivateRules};
 use prdo_accounting::History;
 
 mod sealed {
-    use super::{Answer, Gate, GateError, History, Model, Query};
+    use super::{Exposed, History, Noised, Protection};
 
-    /// What only the gate may call: nobody outside this crate can name this trait.
-    pub trait Sealed: Sized {
-        /// Answers a query under the kind's rules.
-        fn answer<M: Model>(
-            gate: &mut Gate<M, Self>,
-            round: u32,
-            query: &Query<'_, Self>,
-        ) -> Result<Answer<Self>, GateError>
+    /// What is done differently under each protection. A case sees and gives values of its own protection alone, so no
+    /// case of exposed values can make a noised one. The gate's answer is such a case (`gate`): declared here, it need
+    /// not be known here.
+    pub trait Cases {
+        type Input<'a, P: Protection>
         where
-            Self: super::Protection;
+            Self: 'a;
+        type Output<P: Protection>;
+        fn noised(input: Self::Input<'_, Noised>) -> Self::Output<Noised>;
+        fn exposed(input: Self::Input<'_, Exposed>) -> Self::Output<Exposed>;
+    }
 
-        /// Puts a checkpoint's charges back.
+    /// What only this crate may call: nobody outside it can name this trait.
+    pub trait Sealed: Sized {
+        fn case<C: Cases>(input: C::Input<'_, Self>) -> C::Output<Self>
+        where
+            Self: Protection;
+
         fn restore_charges(rules: &mut Self::Rules, history: &History)
         where
-            Self: super::Protection;
+            Self: Protection;
     }
 }
 
-pub(crate) use sealed::Sealed;
+pub(crate) use sealed::{Cases, Sealed};
 
 /// How a value left the gate. Sealed: [`Noised`] and [`Exposed`] are all there is.
-pub trait Protection: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 'static {
+pub trait Protection: Sealed + Copy + Send + Sync + std::fmt::Debug + 'static {
     /// What the gate of such a node must know.
     type Rules: Send + Sync;
 
@@ -78,12 +81,8 @@ impl Protection for Noised {
 }
 
 impl Sealed for Noised {
-    fn answer<M: Model>(
-        gate: &mut Gate<M, Self>,
-        round: u32,
-        query: &Query<'_, Self>,
-    ) -> Result<Answer<Self>, GateError> {
-        gate.answer_noised(round, query)
+    fn case<C: Cases>(input: C::Input<'_, Self>) -> C::Output<Self> {
+        C::noised(input)
     }
 
     fn restore_charges(rules: &mut PrivateRules, history: &History) {
@@ -110,12 +109,8 @@ impl Protection for Exposed {
 }
 
 impl Sealed for Exposed {
-    fn answer<M: Model>(
-        gate: &mut Gate<M, Self>,
-        round: u32,
-        query: &Query<'_, Self>,
-    ) -> Result<Answer<Self>, GateError> {
-        gate.answer_exposed(round, query)
+    fn case<C: Cases>(input: C::Input<'_, Self>) -> C::Output<Self> {
+        C::exposed(input)
     }
 
     fn restore_charges(_: &mut OpenRules, _: &History) {}

@@ -3,15 +3,7 @@
 use crate::clip::Clip;
 use crate::protection::Protection;
 use crate::released::Released;
-
-/// Which of the two batch sizes a query uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Batch {
-    /// b₀, of a method's special first round.
-    First,
-    /// b, of every other round.
-    Later,
-}
+use crate::sampling::Batch;
 
 /// The one data-dependent quantity of a round: a sum over the sampled records r of
 ///
@@ -29,7 +21,6 @@ pub struct Query<'a, P: Protection> {
     pub(crate) batch: Batch,
 }
 
-/// The same-record difference term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference<'a, P: Protection> {
     pub(crate) previous: &'a Released<P>,
@@ -37,7 +28,6 @@ pub(crate) struct Difference<'a, P: Protection> {
 }
 
 impl<'a, P: Protection> Query<'a, P> {
-    /// The gradient at `at`.
     pub fn gradient(at: &'a Released<P>) -> Self {
         Self { at, gradient_weight: 1.0, difference: None, batch: Batch::Later }
     }
@@ -50,7 +40,6 @@ impl<'a, P: Protection> Query<'a, P> {
         Self { at, gradient_weight: gamma, difference, batch: Batch::Later }
     }
 
-    /// The same query on the first round's batch.
     #[must_use]
     pub fn on_first_batch(mut self) -> Self {
         self.batch = Batch::First;

@@ -24,33 +24,14 @@ pub struct Released<P: Protection> {
     protection: PhantomData<P>,
 }
 
-/// Bytes that are not a released vector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Wrong number of bytes.
     #[error("expected {expected} bytes for {dimension} values, found {found}")]
-    Length {
-        /// How many values were expected.
-        dimension: usize,
-        /// How many bytes those take.
-        expected: usize,
-        /// How many bytes there are.
-        found: usize,
-    },
-    /// A value is NaN or infinite.
+    Length { dimension: usize, expected: usize, found: usize },
     #[error("value {index} is not finite")]
-    NotFinite {
-        /// Which one.
-        index: usize,
-    },
-    /// The vector was saved with another protection.
+    NotFinite { index: usize },
     #[error("a vector saved as {expected:?} was expected, found tag {found:?}")]
-    Protection {
-        /// The protection asked for.
-        expected: char,
-        /// The tag found.
-        found: char,
-    },
+    Protection { expected: char, found: char },
 }
 
 impl<P: Protection> Released<P> {
@@ -74,7 +55,6 @@ impl<P: Protection> Released<P> {
         &self.values
     }
 
-    /// How many values.
     pub fn dimension(&self) -> usize {
         self.values.len()
     }
@@ -115,7 +95,6 @@ impl<P: Protection> Released<P> {
         }
     }
 
-    /// Whether every value is finite.
     pub fn is_finite(&self) -> bool {
         self.values.iter().all(|v| v.is_finite())
     }
@@ -128,9 +107,6 @@ impl<P: Protection> Released<P> {
     }
 
     /// Door 4: reads a vector that [`Released::save`] wrote with this protection, and advances `bytes`.
-    ///
-    /// # Errors
-    /// Too few bytes, another length than `dimension`, or another protection.
     pub fn load(bytes: &mut &[u8], dimension: usize) -> Result<Self, DecodeError> {
         let size = 9 + 8 * dimension;
         let wrong = DecodeError::Length { dimension, expected: size, found: bytes.len() };
@@ -155,9 +131,6 @@ impl Released<Noised> {
     }
 
     /// Door 3: a neighbour's vector.
-    ///
-    /// # Errors
-    /// Another length than `dimension`, or a value that is not finite.
     pub fn from_wire(bytes: &[u8], dimension: usize) -> Result<Self, DecodeError> {
         if bytes.len() != 8 * dimension {
             return Err(DecodeError::Length { dimension, expected: 8 * dimension, found: bytes.len() });

@@ -1,6 +1,5 @@
 //! Which slots are in a round's batch.
 
-use crate::query::Batch;
 use crate::streams::Stream;
 use rand::Rng;
 
@@ -11,8 +10,16 @@ pub enum Sampling {
     Poisson,
     /// Exactly b slots, uniformly without replacement.
     WithoutReplacement,
-    /// Every slot, every round.
     Full,
+}
+
+/// Which of the two batch sizes a query uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// b₀, of a method's special first round.
+    First,
+    /// b, of every other round.
+    Later,
 }
 
 /// The public batch sizes: b₀ for a method's first round, b for the others; expected sizes under Poisson
@@ -23,7 +30,6 @@ pub struct Batches {
     later: usize,
 }
 
-/// A batch size that does not fit the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "batch.{field} = {value} is not allowed: it must be from 1 to {slots}, the records (slots) of the node"
@@ -31,22 +37,16 @@ pub struct Batches {
 pub struct SamplingError {
     /// `first` or `size`.
     pub field: &'static str,
-    /// What was given.
     pub value: usize,
-    /// N.
     pub slots: usize,
 }
 
 impl Batches {
-    /// Batches of b₀ = `first` and b = `later`.
     pub fn new(first: usize, later: usize) -> Self {
         Self { first, later }
     }
 
     /// Checks that both sizes are possible with `slots` slots.
-    ///
-    /// # Errors
-    /// A size outside 1..=slots.
     pub fn check(&self, slots: usize) -> Result<(), SamplingError> {
         for (field, value) in [("size", self.later), ("first", self.first)] {
             if value == 0 || value > slots {
@@ -56,7 +56,6 @@ impl Batches {
         Ok(())
     }
 
-    /// b₀ or b.
     pub fn size(&self, batch: Batch) -> usize {
         match batch {
             Batch::First => self.first,

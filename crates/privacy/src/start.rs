@@ -7,24 +7,15 @@ use rand_distr::{Distribution, StandardNormal};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start(Vec<f64>);
 
-/// A starting point that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StartError {
-    /// A value is NaN or infinite.
     #[error("starting point: value {index} is {value}, it must be finite")]
-    NotFinite {
-        /// Which one.
-        index: usize,
-        /// What it is.
-        value: f64,
-    },
-    /// No parameters.
+    NotFinite { index: usize, value: f64 },
     #[error("starting point: it has no values")]
     Empty,
 }
 
 impl Start {
-    /// The origin.
     pub fn zeros(dimension: usize) -> Self {
         Self(vec![0.0; dimension])
     }
@@ -38,9 +29,6 @@ impl Start {
 
     /// Values that the caller declares to be public: a model trained on public data, say. Whoever calls this
     /// vouches that no protected record went into them; the privacy statement rests on it.
-    ///
-    /// # Errors
-    /// No values, or one that is not finite.
     pub fn declared_public(values: Vec<f64>) -> Result<Self, StartError> {
         match values.iter().position(|v| !v.is_finite()) {
             Some(index) => Err(StartError::NotFinite { index, value: values[index] }),
@@ -49,12 +37,10 @@ impl Start {
         }
     }
 
-    /// The values.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// How many values.
     pub fn dimension(&self) -> usize {
         self.0.len()
     }

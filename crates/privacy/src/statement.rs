@@ -20,48 +20,37 @@ pub struct Statement {
     runs: Vec<Entry>,
 }
 
-/// One run's part of a [`Statement`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// What tells this run from all others: the fingerprint of its settings.
     pub id: String,
-    /// Its name, for people.
     pub name: String,
-    /// What it releases in all.
     pub history: History,
 }
 
-/// A text that is no statement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatementError {
-    /// Something in it is not as it should be.
     #[error("line {line} of the statement: {problem}")]
     Damaged {
         /// From 1.
         line: usize,
-        /// In words.
         problem: String,
     },
-    /// The hash does not fit: it was cut short or changed.
     #[error("the statement was cut short or changed: its hash does not fit")]
     Hash,
-    /// A release that cannot be accounted for.
     #[error("line {line} of the statement: {error}")]
     Release {
         /// From 1.
         line: usize,
-        /// Why.
         error: AccountingError,
     },
 }
 
 impl Statement {
-    /// Nothing released yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The runs in the order in which they were entered.
     pub fn runs(&self) -> &[Entry] {
         &self.runs
     }
@@ -75,7 +64,6 @@ impl Statement {
         history
     }
 
-    /// Everything released.
     pub fn total(&self) -> History {
         let mut history = History::new();
         self.runs.iter().for_each(|entry| history.append(&entry.history));
@@ -92,7 +80,6 @@ impl Statement {
         }
     }
 
-    /// The statement as text.
     pub fn to_text(&self) -> String {
         let mut text = format!("{FIRST_LINE}\n");
         for entry in &self.runs {
@@ -112,9 +99,6 @@ impl Statement {
     }
 
     /// Reads a statement back. Kinds of release that are not known are refused: their cost is not known either.
-    ///
-    /// # Errors
-    /// Whatever is damaged, with its line.
     pub fn from_text(text: &str) -> Result<Self, StatementError> {
         let body = text.trim_end_matches(['\n', '\r']);
         let (body, last) = body.rsplit_once('\n').ok_or(StatementError::Hash)?;

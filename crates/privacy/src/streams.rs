@@ -20,20 +20,16 @@ pub type Stream = ChaCha20Rng;
 pub(crate) enum Hidden {
     /// Which slots are in a round's batch: amplification by sampling rests on it.
     Sampling,
-    /// The Gaussian noise of a release.
     Noise,
 }
 
-/// What a public stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Generated example data. Public.
     Data,
     /// Who holds which record in a simulation. Public.
     Partition,
-    /// Random graphs. Public.
     Graph,
-    /// A model's public starting point.
     Start,
 }
 
@@ -67,10 +63,6 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// A fresh secret from the operating system.
-    ///
-    /// # Errors
-    /// When the operating system has no entropy to give.
     pub fn from_operating_system() -> Result<Self, getrandom::Error> {
         let mut root = [0u8; 32];
         getrandom::fill(&mut root)?;
@@ -91,7 +83,6 @@ impl Secret {
         Self { keys, origin }
     }
 
-    /// Where this secret came from.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -127,7 +118,6 @@ impl Secret {
     }
 }
 
-/// The stream of a key for `node` and `round`.
 fn named(key: [u8; 32], node: u32, round: u32) -> Stream {
     let mut stream = ChaCha20Rng::from_seed(key);
     stream.set_stream(u64::from(node) << 32 | u64::from(round));

@@ -3,14 +3,14 @@
 use crate::document::Document;
 use crate::names::GRAPH_FILE;
 use crate::schema::Key;
-use prdo_algorithm::graph::{Kind, Parameters, Weights};
+use prdo_algorithm::graph::{GraphFamily, Parameters, Weights};
 use std::path::PathBuf;
 
 /// Where the graph comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphKind {
     /// A family.
-    Family(Kind),
+    Family(GraphFamily),
     /// A file with edges or weights.
     File,
 }
@@ -62,8 +62,8 @@ impl GraphSection {
 
     /// How W is made on a graph of this family, and whether it is lazy: as given, or the paper's weights on a ring and
     /// lazy Metropolis elsewhere.
-    pub fn rule(&self, family: Option<Kind>) -> (Weights, bool) {
-        let default = if family == Some(Kind::Ring) { Weights::Paper } else { Weights::Metropolis };
+    pub fn rule(&self, family: Option<GraphFamily>) -> (Weights, bool) {
+        let default = if family == Some(GraphFamily::Ring) { Weights::Paper } else { Weights::Metropolis };
         let weights = self.weights.unwrap_or(default);
         (weights, self.lazy.unwrap_or(weights != Weights::Paper))
     }

@@ -1,7 +1,7 @@
 //! The names that run files have for choices, where no other room has them already.
 
 use prdo_accounting::Method as Accounting;
-use prdo_algorithm::graph::{Kind, Weights};
+use prdo_algorithm::graph::{GraphFamily, Weights};
 use prdo_data::Format;
 use prdo_privacy::Sampling;
 
@@ -20,7 +20,7 @@ pub(crate) const SAMPLINGS: [(&str, Sampling); 3] = [
 ];
 
 pub(crate) fn graph_kinds() -> Vec<&'static str> {
-    Kind::NAMES.into_iter().chain([GRAPH_FILE]).collect()
+    GraphFamily::NAMES.into_iter().chain([GRAPH_FILE]).collect()
 }
 
 pub(crate) fn weights() -> Vec<&'static str> {

@@ -4,13 +4,13 @@ use crate::graph::GraphKind;
 use crate::place::ConfigError;
 use crate::run_file::RunFile;
 use crate::schema::Key;
-use prdo_algorithm::graph::{Graph, Kind, Mixing, Network, Weights, parse_network};
+use prdo_algorithm::graph::{Graph, GraphFamily, Mixing, Network, Weights, parse_network};
 
 /// Who talks to whom, and with which weights.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     /// The family, unless the graph came from a file.
-    pub kind: Option<Kind>,
+    pub kind: Option<GraphFamily>,
     /// The edges.
     pub graph: Graph,
     /// W, not yet checked.
@@ -36,7 +36,7 @@ pub fn wiring(run: &RunFile, nodes: Option<usize>) -> Result<Wiring, ConfigError
     weigh(run, Some(kind), graph)
 }
 
-fn weigh(run: &RunFile, kind: Option<Kind>, graph: Graph) -> Result<Wiring, ConfigError> {
+fn weigh(run: &RunFile, kind: Option<GraphFamily>, graph: Graph) -> Result<Wiring, ConfigError> {
     let (weights, lazy) = run.graph.rule(kind);
     let mixing = Mixing::new(&graph, weights, lazy)
         .map_err(|e| run.error(Key::GraphWeights, format!("{}: {e}", Key::GraphWeights)))?;

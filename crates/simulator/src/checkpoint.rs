@@ -12,22 +12,16 @@ const MAGIC: &[u8; 8] = b"PRDOCKP1";
 const MOST_ROUNDS: u32 = u32::MAX / 2;
 const MOST_COUNTED: u64 = u64::MAX / 2;
 
-/// A checkpoint that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckpointError {
-    /// Not a checkpoint, cut short, or damaged.
     #[error("the checkpoint is damaged or cut short")]
     Damaged,
-    /// Made with other settings.
     #[error("the checkpoint belongs to a run with other settings")]
     OtherRun,
-    /// A vector of another size or protection.
     #[error("the checkpoint does not fit: {0}")]
     Vector(#[from] DecodeError),
-    /// Charges or rounds that would take back what has been spent.
     #[error("the checkpoint does not fit: {0}")]
     Gate(#[from] GateError),
-    /// A charge that cannot be.
     #[error("the checkpoint's ledger does not fit: {0}")]
     Charge(#[from] AccountingError),
 }
@@ -138,7 +132,6 @@ fn read_previous(rest: &mut &[u8], nodes: usize, d: usize) -> Result<Option<Vec<
     }
 }
 
-/// A number that a run can go on counting from.
 fn count(rest: &mut &[u8]) -> Result<u64, CheckpointError> {
     let count = number(rest)?;
     if count <= MOST_COUNTED { Ok(count) } else { Err(CheckpointError::Damaged) }

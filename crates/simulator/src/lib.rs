@@ -2,7 +2,7 @@
 //!
 //! * [`Simulation`] holds the nodes and does one round at a time, on all cores, with the same bits for any
 //!   number of threads;
-//! * [`Training`] is its face without type parameters, for whoever drives it;
+//! * [`Training`] is its interface without type parameters, for its drivers;
 //! * [`train`] is the loop: rounds, measurements, and an [`Observer`] that may stop it.
 //!
 //! What never happens here: files, clocks, printing.

@@ -7,7 +7,6 @@ use rayon::prelude::*;
 /// the simulation and holds all the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
-    /// How many updates were done.
     pub round: u32,
     /// f(x̄); of the first records of each node only where the run says so ([`crate::Simulation::measure_on`]).
     pub loss: f64,
@@ -17,9 +16,8 @@ pub struct Row {
     pub consensus_error: f64,
     /// Share of the public held-out records that x̄ gets right.
     pub test_accuracy: Option<f64>,
-    /// The largest ε any node has spent; `None` without privacy.
     pub epsilon_spent: Option<f64>,
-    /// Bytes sent by all nodes so far, 8 a number.
+    /// Bytes sent by all nodes so far, 8 per number.
     pub bytes_sent: u64,
     /// Per-record gradients evaluated by all nodes so far.
     pub gradient_evaluations: u64,
@@ -33,7 +31,6 @@ pub struct Row {
 /// averages of these over seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// t.
     pub round: u32,
     /// ‖PX^t‖²_F, whose mean is C_t.
     pub disagreement: f64,
@@ -58,7 +55,6 @@ pub fn accuracy<M: Model>(model: &M, x: &[f64], records: &M::Data) -> Option<f64
     (!records.is_empty()).then_some(right? as f64 / records.len() as f64)
 }
 
-/// The mean of vectors, added in the order given.
 pub(crate) fn mean<'a>(vectors: impl ExactSizeIterator<Item = &'a [f64]>, dimension: usize) -> Vec<f64> {
     let count = vectors.len().max(1) as f64;
     let mut sum = vec![0.0; dimension];
@@ -69,12 +65,10 @@ pub(crate) fn mean<'a>(vectors: impl ExactSizeIterator<Item = &'a [f64]>, dimens
     sum
 }
 
-/// ‖a − b‖².
 pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// ‖a‖².
 pub(crate) fn squared_norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum()
 }

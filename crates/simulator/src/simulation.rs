@@ -22,61 +22,33 @@ pub struct Simulation<M: Model, P: Protection> {
     pub(crate) previous: Option<Vec<Vec<f64>>>,
 }
 
-/// What adds up over rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
     pub(crate) round: u32,
     pub(crate) bytes_sent: u64,
     pub(crate) gradient_evaluations: u64,
-    /// Counts since the last row.
     pub(crate) recent: Diagnostics,
     /// Records that contributed zero because their gradient was not finite.
     pub(crate) non_finite: u64,
 }
 
-/// A run that cannot start or go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
-    /// The graph has another number of nodes than there are gates.
     #[error("the graph has {graph} nodes but {data} nodes have data")]
-    Nodes {
-        /// Nodes of the graph.
-        graph: usize,
-        /// Nodes with data.
-        data: usize,
-    },
-    /// The starting point has another size than the model.
+    Nodes { graph: usize, data: usize },
     #[error("the starting point has {start} values but the model has {model} parameters")]
-    Start {
-        /// Of the starting point.
-        start: usize,
-        /// Of the model.
-        model: usize,
-    },
-    /// A method's setting.
+    Start { start: usize, model: usize },
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A gate refused.
     #[error("node {node}, round {round}: {error}")]
-    Gate {
-        /// Which node.
-        node: usize,
-        /// In which round.
-        round: u32,
-        /// Why.
-        error: GateError,
-    },
-    /// The models are no longer finite.
+    Gate { node: usize, round: u32, error: GateError },
     #[error(
-        "the models of round {round} are not finite: the step size is too large for this problem and graph"
+        "training diverged at round {round} (the models are not finite): the step size is too large for this problem \
+         and graph"
     )]
-    Diverged {
-        /// The round.
-        round: u32,
-    },
+    Diverged { round: u32 },
 }
 
-/// A node and its gate.
 type Pair<'a, M, P> = (&'a mut Box<dyn Node<P>>, &'a mut Gate<M, P>);
 
 /// Coordinates of work below which a node is not worth a thread of its own.
@@ -84,9 +56,6 @@ const WORK_PER_TASK: usize = 40_000;
 
 impl<M: Model, P: Protection> Simulation<M, P> {
     /// Nodes of `method` behind these gates, all at the public starting point.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, or settings out of range.
     pub fn new(
         model: Arc<M>,
         gates: Vec<Gate<M, P>>,
@@ -119,9 +88,6 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// One round of every node: query, answer, adapt, exchange, mix. With `moments`, also the paper's
     /// moments at this round's points.
-    ///
-    /// # Errors
-    /// A gate's refusal, or models that are not finite any more.
     pub fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError> {
         let round = self.totals.round;
         let mut messages = self.adapt()?;
@@ -137,7 +103,6 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         }
     }
 
-    /// Every node asks its gate and prepares its message.
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let round = self.totals.round;
         let adapt = |(number, (node, gate)): (usize, Pair<'_, M, P>)| {
@@ -183,38 +148,28 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         self.totals.bytes_sent += (links * vectors * self.model.dimension() * 8) as u64;
     }
 
-    /// How many rounds are done.
     pub fn round(&self) -> u32 {
         self.totals.round
     }
 
-    /// Each node's model.
     pub fn models(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.nodes.iter().map(|node| node.model().as_slice())
     }
 
-    /// Each node's last direction v.
     pub fn directions(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.nodes.iter().map(|node| node.direction().as_slice())
     }
 
-    /// x̄.
     pub fn average(&self) -> Vec<f64> {
         mean(self.models(), self.model.dimension())
     }
 
-    /// ‖x_i − x̄‖² of each node.
     pub fn disagreement(&self) -> Vec<f64> {
         let average = self.average();
         self.models().map(|x| squared_distance(x, &average)).collect()
     }
 
-    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i.
-    pub fn objective(&self, x: &[f64]) -> (f64, Vec<f64>) {
-        self.objective_of_first(usize::MAX, x)
-    }
-
-    /// The same from the first `most` records of each node.
+    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i, from the first `most` records of each node.
     fn objective_of_first(&self, most: usize, x: &[f64]) -> (f64, Vec<f64>) {
         let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure_first(most, x)).collect();
         let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;
@@ -247,7 +202,6 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         self.gates.first().is_some_and(|gate| P::clips(gate.rules()))
     }
 
-    /// The largest ε any node has spent; `None` without privacy.
     pub fn epsilon_spent(&self) -> Option<f64> {
         let mut worst: Option<(History, f64)> = None;
         for gate in &self.gates {
@@ -264,17 +218,14 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         worst.map(|(_, epsilon)| epsilon)
     }
 
-    /// Records that contributed zero because a gradient of theirs was not finite.
     pub fn non_finite(&self) -> u64 {
         self.totals.non_finite
     }
 
-    /// Share of the held-out records that `x` gets right.
     pub fn accuracy(&self, x: &[f64]) -> Option<f64> {
         crate::metrics::accuracy(&*self.model, x, self.held_out.as_ref()?)
     }
 
-    /// The area under the ROC curve of `x` on the held-out records.
     pub fn auc(&self, x: &[f64]) -> Option<f64> {
         crate::auc::auc(&*self.model, x, self.held_out.as_ref()?)
     }

@@ -8,35 +8,19 @@ use std::ops::ControlFlow;
 
 /// A run in progress, whatever its model and protection.
 pub trait Training: Send {
-    /// One round.
-    ///
-    /// # Errors
-    /// As [`Simulation::step`].
     fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError>;
-    /// Measures the network as it is.
     fn measure(&mut self) -> Row;
-    /// Rounds done.
     fn round(&self) -> u32;
-    /// Each node's model.
     fn models(&self) -> Vec<&[f64]>;
-    /// x̄.
     fn average(&self) -> Vec<f64>;
-    /// ‖x_i − x̄‖² of each node.
     fn disagreement(&self) -> Vec<f64>;
-    /// Share of the held-out records that `x` gets right.
     fn accuracy(&self, x: &[f64]) -> Option<f64>;
     /// The area under the ROC curve of `x` on the held-out records; `None` where there are not two classes.
     fn auc(&self, x: &[f64]) -> Option<f64>;
-    /// The largest ε any node has spent; `None` without privacy.
     fn epsilon_spent(&self) -> Option<f64>;
-    /// Records that contributed zero because a gradient of theirs was not finite.
     fn non_finite(&self) -> u64;
-    /// Everything that is needed to go on later with the same bits. `fingerprint` names the run's settings.
+    /// Everything that is needed to resume with the same bits. `fingerprint` names the run's settings.
     fn save(&self, fingerprint: &[u8; 32]) -> Vec<u8>;
-    /// Goes on from what `save` gave.
-    ///
-    /// # Errors
-    /// Bytes that are damaged or belong to another run.
     fn restore(&mut self, fingerprint: &[u8; 32], bytes: &[u8]) -> Result<(), CheckpointError>;
 }
 
@@ -79,14 +63,11 @@ impl<M: Model, P: Protection> Training for Simulation<M, P> {
     }
 }
 
-/// How long to train and when to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// T.
     pub rounds: u32,
     /// A row every so many rounds; the start and the end always have one.
     pub every: u32,
-    /// Whether to compute the paper's moments each round.
     pub moments: bool,
 }
 
@@ -94,7 +75,6 @@ pub struct Schedule {
 pub trait Observer {
     /// A row was measured. Breaking stops the run as it is.
     fn row(&mut self, row: &Row) -> ControlFlow<()>;
-    /// The moments of a round.
     fn moments(&mut self, _: &Moments) {}
     /// A round is done (called after its row). Breaking stops the run as it is.
     fn round(&mut self, _: &dyn Training) -> ControlFlow<()> {
@@ -102,19 +82,13 @@ pub trait Observer {
     }
 }
 
-/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All rounds are done.
     Finished,
-    /// The observer stopped it.
     Stopped,
 }
 
-/// Trains until the schedule is done or the observer stops it. A run that was restored goes on where it was.
-///
-/// # Errors
-/// As [`Simulation::step`].
+/// Trains until the schedule is done or the observer stops it. A restored run resumes where it was.
 pub fn train(
     training: &mut dyn Training,
     schedule: &Schedule,

@@ -22,7 +22,6 @@ pub struct Bounds {
     pub first_mean_error: Split,
     /// H₀ is at most this (`cv:initial-errors`).
     pub first_local_error: Split,
-    /// Σ² (`cv:unified-variance`).
     pub unified_variance: Split,
     /// B_net(T) (`cv:network-budget`).
     pub network_budget: Split,
@@ -30,9 +29,6 @@ pub struct Bounds {
 
 impl Bounds {
     /// Of a setting at these levels. h₀ and H₀ are the right sides of `cv:initial-errors`.
-    ///
-    /// # Errors
-    /// A level outside its range.
     pub fn of(setting: &Setting, levels: &Levels) -> Result<Self, TheoryError> {
         let levels = levels.checked()?;
         let constants = Constants::of(setting);
@@ -68,9 +64,6 @@ fn scaled_by(split: Split, factor: f64) -> Split {
 
 /// B_net(T) (`cv:network-budget`), by cause:
 /// 4nα²λζ₀²/((1−√λ)(1−λ)) + K_H(H₀/γ + 2γnΣ²T).
-///
-/// # Errors
-/// A level outside its range.
 pub fn network_budget(setting: &Setting, levels: &Levels) -> Result<Split, TheoryError> {
     let levels = levels.checked()?;
     let (n, gamma) = (setting.nodes(), setting.gamma());
@@ -88,12 +81,4 @@ fn fresh_variance(setting: &Setting, levels: &Levels) -> Split {
         privacy: levels.noise_power(),
         ..Split::ZERO
     }
-}
-
-/// Σ² (`cv:unified-variance`).
-///
-/// # Errors
-/// A level outside its range.
-pub fn unified_variance(setting: &Setting, levels: &Levels) -> Result<f64, TheoryError> {
-    Ok(fresh_variance(setting, &levels.checked()?).total())
 }

@@ -3,21 +3,16 @@
 use crate::constants::Constants;
 use crate::setting::Setting;
 
-/// One inequality `left ≤ limit`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// Its name here.
     pub name: &'static str,
     /// The inequality, in the paper's symbols.
     pub formula: &'static str,
-    /// What must not be too large.
     pub left: f64,
-    /// How large it may be.
     pub limit: f64,
 }
 
 impl Condition {
-    /// Whether it holds.
     pub fn holds(&self) -> bool {
         self.left <= self.limit
     }
@@ -33,7 +28,6 @@ impl Condition {
     }
 }
 
-/// The four conditions of `cv:stability`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
     /// α ≤ 1/(2L_s): descent of the average (`cv:descent`).
@@ -47,7 +41,6 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Of a setting.
     pub fn of(setting: &Setting) -> Self {
         let (alpha, smoothness) = (setting.step_size(), setting.smoothness());
         let constants = Constants::of(setting);
@@ -70,7 +63,6 @@ impl Conditions {
         }
     }
 
-    /// All four.
     pub fn all(&self) -> [Condition; 4] {
         [self.descent_step, self.network_step, self.disagreement_feedback, self.direction_feedback]
     }

@@ -18,7 +18,6 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Of a setting.
     pub fn of(setting: &Setting) -> Self {
         let (n, b, lambda) = (setting.nodes(), setting.batch(), setting.lambda());
         let (alpha, gamma) = (setting.step_size(), setting.gamma());

@@ -11,32 +11,23 @@ use crate::error::{TheoryError, between};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
     z: f64,
-    /// √(1−z).
     s: f64,
 }
 
 /// The inner products ⟨p, p⟩, ⟨p, q⟩ and ⟨q, q⟩ of a mode's two rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Products {
-    /// ‖p‖².
     pub pp: f64,
-    /// ⟨p, q⟩.
     pub pq: f64,
-    /// ‖q‖².
     pub qq: f64,
 }
 
 impl Mode {
-    /// The mode of eigenvalue z.
-    ///
-    /// # Errors
-    /// z that is not from 10⁻³⁰ to below 1.
     pub fn new(z: f64) -> Result<Self, TheoryError> {
         between("eigenvalue", z, (1e-30, 1.0_f64.next_down()), "from 1e-30 to below 1")?;
         Ok(Self { z, s: (1.0 - z).sqrt() })
     }
 
-    /// z.
     pub fn eigenvalue(&self) -> f64 {
         self.z
     }

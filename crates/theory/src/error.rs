@@ -1,14 +1,10 @@
 //! What can be wrong with a question to the theory.
 
-/// A number outside its range, with what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{field} = {value} is not allowed: it must be {allowed}")]
 pub struct TheoryError {
-    /// The number's name.
     pub field: &'static str,
-    /// What was given.
     pub value: f64,
-    /// What is allowed, in words.
     pub allowed: &'static str,
 }
 
@@ -22,7 +18,6 @@ pub(crate) fn between(
     if (least..=most).contains(&value) { Ok(value) } else { Err(TheoryError { field, value, allowed }) }
 }
 
-/// The same for a count from one to `most`.
 pub(crate) fn count(
     field: &'static str,
     value: u64,

@@ -11,11 +11,8 @@ use crate::split::Split;
 /// Sums over t = 0 … T−1 of the moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// Σ C_t.
     pub disagreement: f64,
-    /// Σ H_t.
     pub local_error: f64,
-    /// Σ U_t.
     pub direction: f64,
 }
 
@@ -50,15 +47,10 @@ pub fn descent(setting: &Setting, now: &Moments) -> f64 {
 /// The moments of one round that `cv:descent` speaks of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// E f(x̄^t).
     pub loss: f64,
-    /// E‖∇f(x̄^t)‖².
     pub gradient: f64,
-    /// U_t.
     pub direction: f64,
-    /// h_t.
     pub mean_error: f64,
-    /// C_t.
     pub disagreement: f64,
 }
 

@@ -14,9 +14,6 @@ pub struct Variances {
 }
 
 /// The variances of noise with multiplier z: deviation over sensitivity, in every round.
-///
-/// # Errors
-/// z that is not from 10⁻³⁰ to 10³⁰, or a batch outside its range.
 pub fn variances(
     noise_multiplier: f64,
     sensitivity: &Sensitivity,
@@ -40,11 +37,8 @@ pub struct Budget {
     pub delta: f64,
     /// N, the records (public slots) of a node: 1 to 10¹².
     pub slots: u64,
-    /// b₀ ≤ N.
     pub first_batch: u64,
-    /// b ≤ N.
     pub batch: u64,
-    /// T.
     pub rounds: u64,
 }
 
@@ -57,9 +51,6 @@ pub struct Budget {
 /// With noise of this multiplier in every round the whole transcript is (ε, δ)-DP (`pv:privacy-utility`): at the order
 /// a every exponent of the sampled Gaussian's finite sum is at most one, the composition costs at most ε/4 and the
 /// conversion at most ε/2.
-///
-/// # Errors
-/// A number outside its range.
 pub fn explicit_multiplier(budget: &Budget) -> Result<f64, TheoryError> {
     between("epsilon", budget.epsilon, (1e-6, 1e6), "from 1e-6 to 1e6")?;
     between("delta", budget.delta, (f64::MIN_POSITIVE, 1.0_f64.next_down()), "above 0 and below 1")?;

@@ -29,9 +29,6 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule with given constants, feasible or not ([`Conditions`] tells).
-    ///
-    /// # Errors
-    /// A number outside its range: c_γ from 10⁻²⁰ to 1, and α and γ as [`Parameters`] says.
     pub fn new(setup: &Setup, c_alpha: f64, c_gamma: f64) -> Result<Self, TheoryError> {
         let setup = setup.checked()?;
         between("c_alpha", c_alpha, (f64::MIN_POSITIVE, f64::MAX), "above 0 and finite")?;
@@ -46,17 +43,11 @@ impl Schedule {
     }
 
     /// The schedule with the largest c_α that satisfies `cv:stability` at this T and λ, in doubles too.
-    ///
-    /// # Errors
-    /// A number outside its range.
     pub fn largest(setup: &Setup, c_gamma: f64) -> Result<Self, TheoryError> {
         Self::shrunk(setup, largest_c_alpha(&setup.checked()?, c_gamma)?, c_gamma)
     }
 
     /// The schedule with the c_α of the paper's proof, at most 1/4: feasible for every T and λ at once.
-    ///
-    /// # Errors
-    /// A number outside its range.
     pub fn sufficient(setup: &Setup, c_gamma: f64) -> Result<Self, TheoryError> {
         Self::shrunk(setup, sufficient_c_alpha(setup.nodes, setup.batch, c_gamma)?, c_gamma)
     }
@@ -74,17 +65,14 @@ impl Schedule {
         }
     }
 
-    /// c_α.
     pub fn c_alpha(&self) -> f64 {
         self.c_alpha
     }
 
-    /// c_γ.
     pub fn c_gamma(&self) -> f64 {
         self.c_gamma
     }
 
-    /// The setup with α, γ and b₀.
     pub fn setting(&self) -> &Setting {
         &self.setting
     }
@@ -96,14 +84,11 @@ impl Schedule {
 pub struct Gains {
     /// A_C = d·c_α².
     pub disagreement: f64,
-    /// g.
     pub movement: f64,
-    /// q.
     pub feedback: f64,
 }
 
 impl Gains {
-    /// At this horizon and topology.
     fn of(setup: &Setup, c_gamma: f64) -> Self {
         let (lambda, s) = (setup.lambda, setup.root_gap());
         let k = setup.horizon_root().powi(2);
@@ -146,9 +131,6 @@ fn largest_c_alpha(setup: &Setup, c_gamma: f64) -> Result<f64, TheoryError> {
 }
 
 /// The c_α of the paper's proof (below `cv:scheduled-feedback`): at most 1/4, for every T and λ.
-///
-/// # Errors
-/// No node, no batch, or c_γ outside its range.
 pub fn sufficient_c_alpha(nodes: u64, batch: u64, c_gamma: f64) -> Result<f64, TheoryError> {
     Setup { nodes, rounds: 1, batch, lambda: 0.0, smoothness: 1.0 }.checked()?;
     between("c_gamma", c_gamma, C_GAMMA, "from 1e-20 to 1")?;
@@ -156,9 +138,6 @@ pub fn sufficient_c_alpha(nodes: u64, batch: u64, c_gamma: f64) -> Result<f64, T
 }
 
 /// b₀ = ⌈b(T+1)^{1/3}⌉ (`cv:scheduled-batch`), exactly: the least m with m³ ≥ b³(T+1).
-///
-/// # Errors
-/// b or T outside its range.
 pub fn first_batch(batch: u64, rounds: u64) -> Result<u64, TheoryError> {
     Setup { nodes: 1, rounds, batch, lambda: 0.0, smoothness: 1.0 }.checked()?;
     let cube = |m: u128| m * m * m;
@@ -174,9 +153,6 @@ pub fn first_batch(batch: u64, rounds: u64) -> Result<u64, TheoryError> {
 }
 
 /// The largest T whose first batch fits `slots` records of a node, b₀ ≤ N; `None` where not even T = 1 does.
-///
-/// # Errors
-/// No batch or slot, or more than 10¹² slots.
 pub fn largest_rounds(batch: u64, slots: u64) -> Result<Option<u64>, TheoryError> {
     count("batch", batch, 100_000_000, "from 1 to 1e8")?;
     count("slots", slots, 1_000_000_000_000, "from 1 to 1e12")?;

@@ -14,10 +14,6 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// With C_g, C_Δ and γ.
-    ///
-    /// # Errors
-    /// A negative or huge threshold, or γ that is not from 10⁻³⁰ to 1.
     pub fn new(gradient_clip: f64, difference_clip: f64, gamma: f64) -> Result<Self, TheoryError> {
         between("gradient_clip", gradient_clip, CLIP, CLIP_WORDS)?;
         between("difference_clip", difference_clip, CLIP, CLIP_WORDS)?;
@@ -27,24 +23,18 @@ impl Sensitivity {
 
     /// Of the paper's log-cosh example (`prop:sparse-sensitivity`): C_g = A + a and C_Δ = 2a for coefficients within
     /// ±A = `bound` and a = `curvature`, so that S_γ = γA + (2−γ)a (`eq:example-sensitivity`).
-    ///
-    /// # Errors
-    /// As [`Sensitivity::new`].
     pub fn log_cosh(bound: f64, curvature: f64, gamma: f64) -> Result<Self, TheoryError> {
         Self::new(bound + curvature, 2.0 * curvature, gamma)
     }
 
-    /// C_g.
     pub fn gradient_clip(&self) -> f64 {
         self.gradient_clip
     }
 
-    /// C_Δ.
     pub fn difference_clip(&self) -> f64 {
         self.difference_clip
     }
 
-    /// γ.
     pub fn gamma(&self) -> f64 {
         self.gamma
     }

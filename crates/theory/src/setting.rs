@@ -20,7 +20,6 @@ pub struct Setup {
     pub smoothness: f64,
 }
 
-/// What a run chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// α: 10⁻³⁰ to 10³⁰.
@@ -60,9 +59,6 @@ const LEVEL_WORDS: &str = "from 0 to 1e60";
 
 impl Setup {
     /// The same, if every number lies in its range.
-    ///
-    /// # Errors
-    /// The first number that does not.
     pub fn checked(self) -> Result<Self, TheoryError> {
         count("nodes", self.nodes, 1_000_000_000, "from 1 to 1e9")?;
         count("rounds", self.rounds, 1_000_000_000_000, "from 1 to 1e12")?;
@@ -77,22 +73,16 @@ impl Setup {
         (1.0 - self.lambda) / (1.0 + self.lambda.sqrt())
     }
 
-    /// 1 − λ, the spectral gap.
     pub fn gap(&self) -> f64 {
         1.0 - self.lambda
     }
 
-    /// (T + 1)^{1/3}.
     pub fn horizon_root(&self) -> f64 {
         (self.rounds as f64 + 1.0).cbrt()
     }
 }
 
 impl Setting {
-    /// A setup with these parameters.
-    ///
-    /// # Errors
-    /// The first number outside its range.
     pub fn new(setup: Setup, parameters: Parameters) -> Result<Self, TheoryError> {
         let setup = setup.checked()?;
         between("step_size", parameters.step_size, SCALE, SCALE_WORDS)?;
@@ -101,52 +91,42 @@ impl Setting {
         Ok(Self { setup, parameters })
     }
 
-    /// What was found.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// What was chosen.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// n.
     pub fn nodes(&self) -> f64 {
         self.setup.nodes as f64
     }
 
-    /// T.
     pub fn rounds(&self) -> f64 {
         self.setup.rounds as f64
     }
 
-    /// b.
     pub fn batch(&self) -> f64 {
         self.setup.batch as f64
     }
 
-    /// b₀.
     pub fn first_batch(&self) -> u64 {
         self.parameters.first_batch
     }
 
-    /// λ.
     pub fn lambda(&self) -> f64 {
         self.setup.lambda
     }
 
-    /// L_s.
     pub fn smoothness(&self) -> f64 {
         self.setup.smoothness
     }
 
-    /// α.
     pub fn step_size(&self) -> f64 {
         self.parameters.step_size
     }
 
-    /// γ.
     pub fn gamma(&self) -> f64 {
         self.parameters.gamma
     }
@@ -154,9 +134,6 @@ impl Setting {
 
 impl Levels {
     /// The same, if every number lies in its range.
-    ///
-    /// # Errors
-    /// The first number that does not.
     pub fn checked(self) -> Result<Self, TheoryError> {
         between("initial_gap", self.initial_gap, LEVEL, LEVEL_WORDS)?;
         between("heterogeneity", self.heterogeneity, LEVEL, LEVEL_WORDS)?;

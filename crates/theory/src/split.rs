@@ -1,6 +1,5 @@
 //! A quantity by what causes it.
 
-/// A quantity by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Split {
     /// From the distance to the goal, Δ_f⁰.
@@ -14,15 +13,12 @@ pub struct Split {
 }
 
 impl Split {
-    /// Nothing.
     pub const ZERO: Self = Self { optimisation: 0.0, heterogeneity: 0.0, sampling: 0.0, privacy: 0.0 };
 
-    /// The whole.
     pub fn total(&self) -> f64 {
         self.parts().iter().map(|(_, part)| part).sum()
     }
 
-    /// The parts with their names.
     pub fn parts(&self) -> [(&'static str, f64); 4] {
         [
             ("optimisation", self.optimisation),
@@ -32,7 +28,6 @@ impl Split {
         ]
     }
 
-    /// The sum with another, part by part.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -11,7 +11,7 @@
 //!
 //! All three are A·(Φ̄(u) − φ(u)·R(v)) with v > u and R = Φ̄/φ, Mills' ratio.
 
-use super::table::Delta;
+use super::moment_table::Delta;
 use crate::law::{Direction, Law};
 use crate::rounding::{INV_SQRT_2PI, U, normal_tail};
 
@@ -23,7 +23,6 @@ pub(crate) fn gaussian(variance: f64, epsilon: f64) -> Delta {
     hockey_stick(1.0, u, v, slip, 0.0)
 }
 
-/// δ(ε) for one sampled release.
 pub(crate) fn single(law: &Law, epsilon: f64) -> Delta {
     let (q, s) = (law.rate, law.slope);
     let place = |growth: f64| libm::log(growth / q) / s + 0.5 * s;

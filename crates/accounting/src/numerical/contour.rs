@@ -12,9 +12,9 @@
 //! end of the sum cost. Here the values of M are computed, block after block of t, until the rest is negligible:
 //! the first block on the real line, later ones on lines moved into the half plane where the integrand falls.
 
+use super::moment_table::{Kernel, MomentTable};
 use super::parts::Parts;
 use super::saddle::{Saddle, end_of};
-use super::table::{Kernel, Table};
 use crate::law::Law;
 use crate::line::{Cut, Line, LnMoment, NearOne};
 use crate::rounding::U;
@@ -24,14 +24,13 @@ use std::f64::consts::PI;
 /// How small each neglected thing is to be, relative to δ.
 pub(crate) const NEGLIGIBLE: f64 = 1e-10;
 
-/// The most multiplications a table may cost.
 const MOST_WORK: f64 = 1e8;
 /// The most nodes of the contour that one block may have.
 const MOST_TERMS: f64 = 6e5;
 
 /// The table of the contour at `saddle`, or nothing if it would cost too much (near-atomic losses, whose moments hardly
 /// fall along the contour).
-pub(crate) fn table(parts: &Parts, saddle: &Saddle, delta: f64) -> Option<Table> {
+pub(crate) fn table(parts: &Parts, saddle: &Saddle, delta: f64) -> Option<MomentTable> {
     let mut builder = Builder::new(parts, saddle, delta)?;
     let first_t = 1.15 * (2.0 * (1.0 / NEGLIGIBLE).ln() / saddle.curvature).sqrt();
     let mut block = (0usize, (first_t / builder.step).ceil().max(8.0) as usize);
@@ -95,14 +94,13 @@ pub(crate) fn chernoff(parts: &Parts, saddle: &Saddle, delta: f64) -> Option<f64
 struct Builder<'a> {
     parts: &'a Parts,
     cuts: Vec<Cut>,
-    /// Mass cut off each law.
     dropped: Vec<f64>,
     /// How the loss of each law leans on y: |Cov(y, ℓ)|/Var(y) under the tilted law.
     leans: Vec<f64>,
     digits: f64,
     step: f64,
     work: f64,
-    table: Table,
+    table: MomentTable,
 }
 
 impl<'a> Builder<'a> {
@@ -134,7 +132,7 @@ impl<'a> Builder<'a> {
         let beyond = beyond(parts, &real_lines, lambda);
         let window = window(lambda, saddle.epsilon, ln_wanted, &beyond);
         let step = 2.0 * PI / window;
-        let table = Table {
+        let table = MomentTable {
             lambda,
             step,
             window,
@@ -152,7 +150,6 @@ impl<'a> Builder<'a> {
         Some(Self { parts, cuts, dropped, leans, digits, step, work: 0.0, table })
     }
 
-    /// ln of the integrand's scale at ε.
     fn ln_scale(&self, epsilon: f64) -> f64 {
         self.table.ln_moment - self.table.lambda * epsilon
     }

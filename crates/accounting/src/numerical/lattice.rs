@@ -19,9 +19,9 @@
 
 use super::contour::{NEGLIGIBLE, tail};
 use super::fft;
+use super::moment_table::{Kernel, MomentTable};
 use super::parts::Parts;
 use super::saddle::{Saddle, end_of};
-use super::table::{Kernel, Table};
 use crate::law::{Direction, Law};
 use crate::line::LnMoment;
 use crate::rounding::{INV_SQRT_2PI, U};
@@ -36,10 +36,9 @@ const MASS_SLACK: f64 = 1e-12;
 /// The same for the parts x, relative to x plus U·a/h.
 const PART_SLACK: f64 = 2e-9;
 
-/// Tables from above and from below.
 pub(crate) struct Pair {
-    pub above: Table,
-    pub below: Table,
+    pub above: MomentTable,
+    pub below: MomentTable,
 }
 
 /// Lattice tables with 2^`bits` points in the window, or nothing if the laws do not fit.
@@ -108,7 +107,7 @@ impl Shape {
         moments: &[(LnMoment, LnMoment)],
         above: bool,
         laws: &[(Pmf, f64)],
-    ) -> Table {
+    ) -> MomentTable {
         let lambda = saddle.lambda;
         let pick = |pair: (f64, f64)| if above { pair.0 } else { pair.1 };
         let offset = pick(self.offset);
@@ -121,7 +120,7 @@ impl Shape {
             let total = sampled + further * offset + 0.5 * s2 * further * (further + 1.0);
             (further, total + 1e-12 * (1.0 + sampled.abs() + (further * offset).abs()))
         });
-        let mut table = Table {
+        let mut table = MomentTable {
             lambda,
             step: 2.0 * PI / window,
             window,

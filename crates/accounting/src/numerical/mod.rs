@@ -31,10 +31,10 @@ pub(crate) mod closed;
 pub(crate) mod contour;
 pub(crate) mod fft;
 pub(crate) mod lattice;
+pub(crate) mod moment_table;
 pub(crate) mod parts;
 pub(crate) mod saddle;
 pub(crate) mod solve;
-pub(crate) mod table;
 
 use crate::error::{AccountingError, require};
 use crate::event::{Event, History};
@@ -54,9 +54,6 @@ const WIDE: f64 = 1e-6;
 /// # Guarantee
 /// The releases together are (`upper`, δ)-differentially private, and they are not (ε, δ)-differentially private in the
 /// worst case for any ε < `lower`. A history with an event that is not private has ε = ∞; an empty one has ε = 0.
-///
-/// # Errors
-/// δ outside (0, 1).
 pub fn epsilon(history: &History, delta: f64) -> Result<Bounds, AccountingError> {
     require("delta", delta, "above 0 and below 1", |d| d > 0.0 && d < 1.0)?;
     if let Some(bounds) = trivial(history) {
@@ -85,9 +82,6 @@ pub fn epsilon(history: &History, delta: f64) -> Result<Bounds, AccountingError>
 /// # Guarantee
 /// The releases together are (ε, `upper`)-differentially private, and they are not (ε, δ)-differentially private in the
 /// worst case for any δ < `lower`.
-///
-/// # Errors
-/// ε negative or not finite.
 pub fn delta(history: &History, epsilon: f64) -> Result<Bounds, AccountingError> {
     require("epsilon", epsilon, "at least 0", |e| e >= 0.0)?;
     if let Some(bounds) = trivial(history) {
@@ -108,10 +102,6 @@ pub fn delta(history: &History, epsilon: f64) -> Result<Bounds, AccountingError>
     })
 }
 
-/// Bounds on ε at each δ: a whole curve.
-///
-/// # Errors
-/// A δ outside (0, 1).
 pub fn curve(history: &History, deltas: &[f64]) -> Result<Vec<Bounds>, AccountingError> {
     deltas.iter().map(|delta| epsilon(history, *delta)).collect()
 }
@@ -144,7 +134,7 @@ fn trivial(history: &History) -> Option<Bounds> {
 }
 
 /// δ(ε) in closed form, where there is one.
-fn closed_curve(parts: &Parts) -> Option<Box<dyn Fn(f64) -> table::Delta>> {
+fn closed_curve(parts: &Parts) -> Option<Box<dyn Fn(f64) -> moment_table::Delta>> {
     let (gaussian, laws) = (parts.gaussian, &parts.laws);
     match laws[..] {
         [] => Some(Box::new(move |epsilon| closed::gaussian(gaussian, epsilon))),

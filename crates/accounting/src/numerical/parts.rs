@@ -10,7 +10,6 @@ use crate::law::{Direction, Law};
 pub(crate) struct Parts {
     /// Σ count/σ² over the releases at rate 1: the variance of their summed loss.
     pub gaussian: f64,
-    /// The sampled laws with their counts.
     pub laws: Vec<(Law, f64)>,
 }
 
@@ -28,7 +27,6 @@ impl Parts {
         parts
     }
 
-    /// How many sampled releases.
     pub fn count(&self) -> f64 {
         self.laws.iter().map(|(_, count)| count).sum()
     }

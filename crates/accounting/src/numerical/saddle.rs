@@ -19,7 +19,6 @@ struct Coarse {
     nodes: Vec<(f64, f64)>,
 }
 
-/// K, K′ and K″ at one λ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
     pub k: f64,
@@ -119,7 +118,6 @@ impl Cumulants {
         Saddle { lambda, epsilon, ln_delta, ln_peak: ln_delta, curvature: moments.curvature(lambda) }
     }
 
-    /// The saddle for a given ε.
     pub fn for_epsilon(&self, epsilon: f64) -> Saddle {
         let miss = |ln_lambda: f64| {
             let lambda = ln_lambda.exp();

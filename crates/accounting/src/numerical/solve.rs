@@ -3,28 +3,24 @@
 use super::closed;
 use super::contour;
 use super::lattice;
+use super::moment_table::Delta;
 use super::parts::Parts;
 use super::saddle::{Cumulants, LARGEST, Saddle, end_of};
-use super::table::Delta;
 use crate::law::{Direction, Law};
 
-/// What is known about a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// It is at least this.
     pub lower: f64,
     /// It is at most this: the value to quote.
     pub upper: f64,
 }
 
 impl Bounds {
-    /// What both say.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
 
-    /// How much is not known.
     pub fn width(&self) -> f64 {
         self.upper - self.lower
     }
@@ -181,7 +177,6 @@ fn lattice_is_at_most(parts: &Parts, epsilon: f64, delta: f64) -> bool {
     })
 }
 
-/// Bounds on δ(ε) in this direction from lattices.
 pub(crate) fn lattice_delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
     let mut delta = libm::exp(Cumulants::new(parts, 1e-30).for_epsilon(epsilon).ln_delta).clamp(1e-200, 1.0);
     let mut best: Option<Bounds> = None;
@@ -201,7 +196,6 @@ pub(crate) fn lattice_delta_at(parts: &Parts, epsilon: f64) -> Option<Bounds> {
     best
 }
 
-/// Bounds on ε at δ from a closed form.
 pub(crate) fn epsilon_on(curve: impl Fn(f64) -> Delta, delta: f64) -> Option<Bounds> {
     let at_zero = curve(0.0);
     if at_zero.upper <= delta {

@@ -6,7 +6,6 @@
 
 use super::{Mixing, NetworkError, Parts, circulant, dense, lanczos};
 
-/// By how much a row sum may differ from one.
 const ROW_SUM_TOLERANCE: f64 = 1e-9;
 /// By how much two mirrored weights may differ: room for rounding in a file, and no more.
 const SYMMETRY_TOLERANCE: f64 = 1e-12;
@@ -27,7 +26,6 @@ pub struct Spectrum {
     pub lambda_error: f64,
     /// max(|λ₂|, |λ_n|), the contraction of a matrix that is not positive semidefinite.
     pub second_magnitude: f64,
-    /// The smallest eigenvalue λ_n.
     pub smallest: f64,
     /// λ_n lies within this of `smallest`, by estimate; `smallest` is never below λ_n by more than rounding.
     pub smallest_error: f64,
@@ -50,9 +48,6 @@ impl Mixing {
     ///
     /// `allow_indefinite` waives the last clause, for experiments outside the theory. Takes at most about ten
     /// seconds and memory in proportion to the entries.
-    ///
-    /// # Errors
-    /// The first clause that is broken, with value and place.
     pub fn check(&self, allow_indefinite: bool) -> Result<Spectrum, NetworkError> {
         self.check_entries()?;
         let spectrum = self.spectrum();
@@ -63,9 +58,6 @@ impl Mixing {
     }
 
     /// All clauses but the last one, without computing an eigenvalue: fast for any size.
-    ///
-    /// # Errors
-    /// The first clause that is broken, with value and place.
     pub fn check_entries(&self) -> Result<(), NetworkError> {
         for row in 0..self.nodes() {
             for (column, value) in self.row_entries(row) {

@@ -1,12 +1,82 @@
-//! The families of graphs that are fixed by their size.
+//! The families of graphs: their names, and one function to build any of them.
 
-use super::{Graph, GraphError, check_edges, check_nodes};
+use super::error::named;
+use super::{Graph, GraphError, UnknownName, check_edges, check_nodes};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GraphFamily {
+    Ring,
+    Path,
+    /// A grid joined at its ends, as square as the number of nodes allows.
+    Torus,
+    Complete,
+    Star,
+    /// Binary numbers that differ in one digit.
+    Hypercube,
+    /// Every pair with a probability, given that the graph is connected.
+    ErdosRenyi,
+    /// Random, every node of the same degree, connected.
+    RandomRegular,
+    /// Hops of powers of two around a cycle.
+    Exponential,
+}
+
+/// What a family may need besides the number of nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// Probability of an edge (erdos-renyi only).
+    pub probability: Option<f64>,
+    /// Number of neighbours of every node (random-regular only).
+    pub degree: Option<usize>,
+    /// Seed of the random families; the others do not look at it.
+    pub seed: u64,
+}
+
+named!(
+    GraphFamily,
+    "graph",
+    9,
+    Ring = "ring",
+    Path = "path",
+    Torus = "torus",
+    Complete = "complete",
+    Star = "star",
+    Hypercube = "hypercube",
+    ErdosRenyi = "erdos-renyi",
+    RandomRegular = "random-regular",
+    Exponential = "exponential",
+);
 
 impl Graph {
+    pub fn build(family: GraphFamily, nodes: usize, parameters: &Parameters) -> Result<Self, GraphError> {
+        let name = family.name();
+        let &Parameters { probability, degree, seed } = parameters;
+        if let (Some(value), true) = (probability, family != GraphFamily::ErdosRenyi) {
+            return Err(GraphError::Meaningless { key: "probability", value, family: name });
+        }
+        if let (Some(degree), true) = (degree, family != GraphFamily::RandomRegular) {
+            return Err(GraphError::Meaningless { key: "degree", value: degree as f64, family: name });
+        }
+        match family {
+            GraphFamily::Ring => Self::ring(nodes),
+            GraphFamily::Path => Self::path(nodes),
+            GraphFamily::Torus => Self::torus_of(nodes),
+            GraphFamily::Complete => Self::complete(nodes),
+            GraphFamily::Star => Self::star(nodes),
+            GraphFamily::Hypercube => Self::hypercube(nodes),
+            GraphFamily::ErdosRenyi => {
+                let missing = GraphError::Missing { key: "probability", family: name };
+                Self::erdos_renyi(nodes, probability.ok_or(missing)?, seed)
+            }
+            GraphFamily::RandomRegular => {
+                let missing = GraphError::Missing { key: "degree", family: name };
+                Self::random_regular(nodes, degree.ok_or(missing)?, seed)
+            }
+            GraphFamily::Exponential => Self::exponential(nodes),
+        }
+    }
+
     /// A cycle: node i next to i ± 1 (mod n). The network of the paper's experiments.
-    ///
-    /// # Errors
-    /// Fewer than 3 nodes, or too many.
     pub fn ring(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("ring", nodes, nodes >= 3, "3 or more")?;
         Ok(Self::from_rule(nodes, |i, row| {
@@ -15,9 +85,6 @@ impl Graph {
     }
 
     /// A line: node i next to i ± 1.
-    ///
-    /// # Errors
-    /// No nodes, or too many.
     pub fn path(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("path", nodes, nodes >= 1, "1 or more")?;
         Ok(Self::from_rule(nodes, |i, row| {
@@ -27,9 +94,6 @@ impl Graph {
     }
 
     /// A grid whose ends are joined both ways; node i is at row i / cols and column i mod cols.
-    ///
-    /// # Errors
-    /// A side shorter than 3 (a node would meet a neighbour twice), or too many nodes.
     pub fn torus(rows: usize, cols: usize) -> Result<Self, GraphError> {
         for (side, value) in [("rows", rows), ("cols", cols)] {
             if value < 3 {
@@ -51,9 +115,6 @@ impl Graph {
     }
 
     /// The most square torus with this many nodes (rows ≤ cols).
-    ///
-    /// # Errors
-    /// The number has no two factors of 3 or more, or is too large.
     pub fn torus_of(nodes: usize) -> Result<Self, GraphError> {
         let allowed = "a product of two factors of 3 or more, such as 9, 12, 16 or 20";
         check_nodes("torus", nodes, nodes >= 9, allowed)?;
@@ -62,10 +123,6 @@ impl Graph {
         Self::torus(rows, nodes / rows)
     }
 
-    /// Every node next to every other.
-    ///
-    /// # Errors
-    /// No nodes, or too many nodes or edges.
     pub fn complete(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("complete", nodes, nodes >= 1, "1 or more")?;
         check_edges(nodes as u64 * (nodes as u64 - 1) / 2)?;
@@ -73,9 +130,6 @@ impl Graph {
     }
 
     /// Node 0 next to every other, and no other edge.
-    ///
-    /// # Errors
-    /// Fewer than 2 nodes, or too many.
     pub fn star(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("star", nodes, nodes >= 2, "2 or more")?;
         Ok(Self::from_rule(nodes, |i, row| match i {
@@ -85,9 +139,6 @@ impl Graph {
     }
 
     /// Nodes whose numbers differ in one binary digit are neighbours.
-    ///
-    /// # Errors
-    /// The number of nodes is no power of two, or below 2, or too large.
     pub fn hypercube(nodes: usize) -> Result<Self, GraphError> {
         let fits = nodes >= 2 && nodes.is_power_of_two();
         check_nodes("hypercube", nodes, fits, "a power of two, 2 or more")?;
@@ -97,9 +148,6 @@ impl Graph {
     }
 
     /// Node i next to i ± 1, i ± 2, i ± 4, … (mod n): few edges, and a gap of order 1/log n.
-    ///
-    /// # Errors
-    /// Fewer than 2 nodes, or too many.
     pub fn exponential(nodes: usize) -> Result<Self, GraphError> {
         check_nodes("exponential", nodes, nodes >= 2, "2 or more")?;
         Ok(Self::from_rule(nodes, |i, row| {
@@ -180,5 +228,41 @@ mod tests {
         assert!(matches!(Graph::ring(usize::MAX), Err(GraphError::TooManyNodes { .. })));
         let error = Graph::complete(10_001).unwrap_err();
         assert!(matches!(error, GraphError::TooManyEdges { edges: 50_005_000, .. }), "{error}");
+    }
+
+    #[test]
+    fn names_go_there_and_back() {
+        for (family, name) in GraphFamily::ALL.into_iter().zip(GraphFamily::NAMES) {
+            assert_eq!(family.to_string(), name);
+            assert_eq!(name.parse(), Ok(family));
+        }
+        let error = "rings".parse::<GraphFamily>().unwrap_err();
+        assert!(error.to_string().starts_with("graph = \"rings\": expected one of ring, path, torus"));
+    }
+
+    #[test]
+    fn every_family_is_built_with_its_own_parameters_only() {
+        for family in GraphFamily::ALL {
+            let parameters = Parameters {
+                probability: (family == GraphFamily::ErdosRenyi).then_some(0.6),
+                degree: (family == GraphFamily::RandomRegular).then_some(3),
+                seed: 1,
+            };
+            let graph = Graph::build(family, 16, &parameters).unwrap();
+            assert_eq!((graph.nodes(), graph.is_connected()), (16, true), "{family}");
+            if family != GraphFamily::ErdosRenyi {
+                let error = Graph::build(family, 16, &Parameters { probability: Some(0.5), ..parameters });
+                assert!(matches!(error, Err(GraphError::Meaningless { key: "probability", .. })));
+            }
+            if family != GraphFamily::RandomRegular {
+                let error = Graph::build(family, 16, &Parameters { degree: Some(3), ..parameters });
+                assert!(matches!(error, Err(GraphError::Meaningless { key: "degree", .. })));
+            }
+        }
+        let none = Parameters::default();
+        let error = Graph::build(GraphFamily::ErdosRenyi, 16, &none).unwrap_err();
+        assert_eq!(error.to_string(), "probability is missing: the erdos-renyi graph needs it");
+        let error = Graph::build(GraphFamily::RandomRegular, 16, &none).unwrap_err();
+        assert!(matches!(error, GraphError::Missing { key: "degree", .. }));
     }
 }

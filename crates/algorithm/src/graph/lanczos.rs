@@ -14,7 +14,6 @@ use super::{Mixing, chance::unit, check::Extremes, tridiagonal::Tridiagonal};
 
 /// Memory accesses (roughly) that may be spent: about ten seconds.
 const WORK: usize = 10_000_000_000;
-/// Steps that are always allowed.
 const LEAST_STEPS: usize = 48;
 /// The gap has converged when its error is this small in proportion.
 const GAP_TOLERANCE: f64 = 1e-6;
@@ -70,7 +69,6 @@ fn admit(ends: Extremes, bound: f64) -> Extremes {
     }
 }
 
-/// The state of the three-term recurrence.
 struct Lanczos<'a> {
     w: &'a Mixing,
     /// The newest unit vector, the one before it, and room for the next.

@@ -2,28 +2,27 @@
 
 use std::f64::consts::TAU;
 
-use super::{Graph, Kind};
+use super::{Graph, GraphFamily};
 
 /// Random graphs up to this size are drawn on a circle.
 const CIRCLE_NODES: usize = 60;
 /// Graphs without a natural shape are drawn by springs up to this size.
 const SPRING_NODES: usize = 300;
-/// Rounds of the springs.
 const SPRING_ROUNDS: usize = 200;
 
 type Point = (f64, f64);
 
-/// A place in the unit square for every node. `kind` is the family, if the graph is of one.
-pub fn positions(kind: Option<Kind>, graph: &Graph) -> Vec<Point> {
+/// A place in the unit square for every node. `family` is the family, if the graph is of one.
+pub fn positions(family: Option<GraphFamily>, graph: &Graph) -> Vec<Point> {
     let n = graph.nodes();
-    match kind {
+    match family {
         _ if n == 1 => vec![(0.5, 0.5)],
-        Some(Kind::Ring | Kind::Complete | Kind::Exponential) => circle(n),
-        Some(Kind::ErdosRenyi | Kind::RandomRegular) if n <= CIRCLE_NODES => circle(n),
-        Some(Kind::Path) => (0..n).map(|i| (i as f64 / (n - 1) as f64, 0.5)).collect(),
-        Some(Kind::Torus) => torus_columns(graph).map_or_else(|| circle(n), |cols| grid(n, cols)),
-        Some(Kind::Star) => std::iter::once((0.5, 0.5)).chain(circle(n - 1)).collect(),
-        Some(Kind::Hypercube) => projection(n),
+        Some(GraphFamily::Ring | GraphFamily::Complete | GraphFamily::Exponential) => circle(n),
+        Some(GraphFamily::ErdosRenyi | GraphFamily::RandomRegular) if n <= CIRCLE_NODES => circle(n),
+        Some(GraphFamily::Path) => (0..n).map(|i| (i as f64 / (n - 1) as f64, 0.5)).collect(),
+        Some(GraphFamily::Torus) => torus_columns(graph).map_or_else(|| circle(n), |cols| grid(n, cols)),
+        Some(GraphFamily::Star) => std::iter::once((0.5, 0.5)).chain(circle(n - 1)).collect(),
+        Some(GraphFamily::Hypercube) => projection(n),
         _ if n <= SPRING_NODES => springs(graph),
         _ => disc(n),
     }
@@ -135,14 +134,17 @@ mod tests {
     use crate::graph::Parameters;
 
     /// All in the unit square, and no two nodes on one spot.
-    fn check(kind: Option<Kind>, graph: &Graph) -> Vec<Point> {
-        let places = positions(kind, graph);
+    fn check(family: Option<GraphFamily>, graph: &Graph) -> Vec<Point> {
+        let places = positions(family, graph);
         assert_eq!(places.len(), graph.nodes());
         let square = 0.0..=1.0;
-        assert!(places.iter().all(|(x, y)| square.contains(x) && square.contains(y)), "{kind:?} {places:?}");
+        assert!(
+            places.iter().all(|(x, y)| square.contains(x) && square.contains(y)),
+            "{family:?} {places:?}"
+        );
         for (i, a) in places.iter().enumerate() {
             for b in &places[..i] {
-                assert!((a.0 - b.0).hypot(a.1 - b.1) > 1e-4, "{kind:?} {} {i}", graph.nodes());
+                assert!((a.0 - b.0).hypot(a.1 - b.1) > 1e-4, "{family:?} {} {i}", graph.nodes());
             }
         }
         places
@@ -150,26 +152,29 @@ mod tests {
 
     #[test]
     fn every_family_has_its_places() {
-        for kind in Kind::ALL {
+        for family in GraphFamily::ALL {
             for nodes in [16, 64, 256, 512] {
                 let parameters = Parameters {
-                    probability: (kind == Kind::ErdosRenyi).then_some(0.5),
-                    degree: (kind == Kind::RandomRegular).then_some(4),
+                    probability: (family == GraphFamily::ErdosRenyi).then_some(0.5),
+                    degree: (family == GraphFamily::RandomRegular).then_some(4),
                     seed: 2,
                 };
-                check(Some(kind), &Graph::build(kind, nodes, &parameters).unwrap());
+                check(Some(family), &Graph::build(family, nodes, &parameters).unwrap());
             }
         }
     }
 
     #[test]
     fn shapes() {
-        let places = check(Some(Kind::Torus), &Graph::torus(3, 5).unwrap());
+        let places = check(Some(GraphFamily::Torus), &Graph::torus(3, 5).unwrap());
         assert!((places[7].0 - 0.5).abs() < 1e-12 && (places[7].1 - 0.5).abs() < 1e-12);
-        assert_eq!(check(Some(Kind::Star), &Graph::star(9).unwrap())[0], (0.5, 0.5));
-        assert_eq!(check(Some(Kind::Path), &Graph::path(3).unwrap()), [(0.0, 0.5), (0.5, 0.5), (1.0, 0.5)]);
-        assert_eq!(check(Some(Kind::Star), &Graph::star(2).unwrap()).len(), 2);
-        assert_eq!(check(Some(Kind::Hypercube), &Graph::hypercube(2).unwrap()).len(), 2);
+        assert_eq!(check(Some(GraphFamily::Star), &Graph::star(9).unwrap())[0], (0.5, 0.5));
+        assert_eq!(
+            check(Some(GraphFamily::Path), &Graph::path(3).unwrap()),
+            [(0.0, 0.5), (0.5, 0.5), (1.0, 0.5)]
+        );
+        assert_eq!(check(Some(GraphFamily::Star), &Graph::star(2).unwrap()).len(), 2);
+        assert_eq!(check(Some(GraphFamily::Hypercube), &Graph::hypercube(2).unwrap()).len(), 2);
     }
 
     #[test]
@@ -183,11 +188,11 @@ mod tests {
             Graph::from_edges(120, (1..120).map(|i| (i / 2, i)).filter(|(a, b)| a != b)).unwrap(),
         ];
         for graph in &graphs {
-            for kind in Kind::ALL.map(Some).into_iter().chain([None]) {
-                let places = positions(kind, graph);
+            for family in GraphFamily::ALL.map(Some).into_iter().chain([None]) {
+                let places = positions(family, graph);
                 assert_eq!(places.len(), graph.nodes());
-                assert!(places.iter().all(|(x, y)| x.is_finite() && y.is_finite()), "{kind:?}");
-                assert_eq!(places, positions(kind, graph));
+                assert!(places.iter().all(|(x, y)| x.is_finite() && y.is_finite()), "{family:?}");
+                assert_eq!(places, positions(family, graph));
             }
             check(None, graph);
         }

@@ -3,11 +3,9 @@
 //! Stored as compressed rows with rising columns. A row always holds its diagonal entry, also when it is
 //! zero: a node always "hears" itself, and whoever walks a row need not ask.
 
-use std::{fmt, str::FromStr};
-
+use super::error::named;
 use super::{Graph, MAX_NODES, MixingError, UnknownName};
 
-/// A rule that turns a graph into weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
     /// The paper's ring: 1/2 for the node itself, 1/4 for each of its two neighbours.
@@ -18,36 +16,7 @@ pub enum Weights {
     MaxDegree,
 }
 
-impl Weights {
-    /// Every rule, in the order of [`Weights::NAMES`].
-    pub const ALL: [Self; 3] = [Self::Paper, Self::Metropolis, Self::MaxDegree];
-    /// The name of every rule, as written in run files.
-    pub const NAMES: [&'static str; 3] = ["paper", "metropolis", "max-degree"];
-
-    /// The name of this rule.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
-
-impl fmt::Display for Weights {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Weights {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let found = Self::ALL.into_iter().find(|rule| rule.name() == text);
-        found.ok_or_else(|| UnknownName {
-            field: "weights",
-            value: text.to_owned(),
-            allowed: Self::NAMES.join(", "),
-        })
-    }
-}
+named!(Weights, "weights", 3, Paper = "paper", Metropolis = "metropolis", MaxDegree = "max-degree");
 
 /// A sparse mixing matrix. Any numbers can be in it: [`Mixing::check`] judges them.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +32,6 @@ impl Mixing {
     ///
     /// W is symmetric bit for bit. On a complete graph (not lazy) [`Weights::Metropolis`] and
     /// [`Weights::MaxDegree`] give the same bits everywhere, 1/n, so all nodes compute the same average.
-    ///
-    /// # Errors
-    /// [`Weights::Paper`] on a graph with a node that does not have exactly two neighbours.
     pub fn new(graph: &Graph, weights: Weights, lazy: bool) -> Result<Self, MixingError> {
         let nodes = graph.nodes();
         if weights == Weights::Paper
@@ -120,9 +86,6 @@ impl Mixing {
 
     /// A matrix from its entries (row, column, weight) in any order. Both halves have to be given; what is
     /// not given is zero. The numbers are not looked at.
-    ///
-    /// # Errors
-    /// No rows or too many, an entry outside the matrix, or one that is given twice.
     pub fn from_entries(nodes: usize, mut entries: Vec<(usize, usize, f64)>) -> Result<Self, MixingError> {
         if nodes == 0 || nodes > MAX_NODES {
             return Err(MixingError::Nodes { nodes, allowed: MAX_NODES });
@@ -157,7 +120,6 @@ impl Mixing {
         Ok(Self { offsets, columns, weights })
     }
 
-    /// Number of nodes, which is the number of rows.
     pub fn nodes(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -175,7 +137,6 @@ impl Mixing {
         }
     }
 
-    /// The pairs (column, weight) of a row.
     pub fn row_entries(&self, node: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (columns, weights) = self.row(node);
         columns.iter().map(|&j| j as usize).zip(weights.iter().copied())

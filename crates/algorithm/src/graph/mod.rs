@@ -1,6 +1,6 @@
 //! The network: who is whose neighbour, with which weight, and how fast opinions spread over it.
 //!
-//! * [`Graph`] is an undirected simple graph; [`Kind`] names the families and [`Graph::build`] makes one;
+//! * [`Graph`] is an undirected simple graph; [`GraphFamily`] names the families and [`Graph::build`] makes one;
 //! * [`Mixing`] is the mixing matrix W on a graph, by a rule ([`Weights`]) or entry by entry;
 //! * [`Mixing::check`] holds W against the paper's assumption on the network (`ass:network`) and gives its
 //!   [`Spectrum`]: no method starts on a W that was not checked;
@@ -15,26 +15,24 @@ mod circulant;
 mod dense;
 mod error;
 mod families;
-mod kind;
+
 mod lanczos;
 mod layout;
 mod mixing;
 mod parse;
 mod random;
-mod table;
+mod text;
 mod tridiagonal;
 
 pub use check::Spectrum;
 pub use error::{GraphError, MixingError, NetworkError, UnknownName};
-pub use kind::{Kind, Parameters};
+pub use families::{GraphFamily, Parameters};
 pub use layout::positions;
 pub use mixing::{Mixing, Weights};
-pub use parse::{Network, parse_edges, parse_matrix, parse_network};
-pub use table::ParseError;
+pub use parse::{Network, parse_network};
+pub use text::ParseError;
 
-/// The largest number of nodes of a graph.
 pub const MAX_NODES: usize = 1_000_000;
-/// The largest number of edges of a graph.
 pub const MAX_EDGES: u64 = 50_000_000;
 
 /// An undirected graph without self loops or repeated edges. Nodes are numbered from zero.
@@ -47,12 +45,10 @@ pub struct Graph {
     neighbours: Vec<u32>,
 }
 
-/// The connected parts of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// For each node the number of its part; node 0 is in part 0.
     pub part_of: Vec<usize>,
-    /// Number of parts.
     pub count: usize,
 }
 
@@ -89,9 +85,6 @@ impl Parts {
 
 impl Graph {
     /// A graph on nodes 0 to `nodes - 1` from its edges, in any order and direction; repeats are merged.
-    ///
-    /// # Errors
-    /// A self loop, an end out of range, no nodes, or more nodes or edges than allowed.
     pub fn from_edges(
         nodes: usize,
         edges: impl IntoIterator<Item = (usize, usize)>,
@@ -111,7 +104,6 @@ impl Graph {
         Ok(Self::from_pairs(nodes, &pairs))
     }
 
-    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -129,12 +121,10 @@ impl Graph {
         }
     }
 
-    /// How many neighbours a node has.
     pub fn degree(&self, node: usize) -> usize {
         self.neighbours(node).len()
     }
 
-    /// The largest degree of all nodes.
     pub fn max_degree(&self) -> usize {
         (0..self.nodes()).map(|i| self.degree(i)).max().unwrap_or(0)
     }
@@ -146,12 +136,10 @@ impl Graph {
         })
     }
 
-    /// The connected parts.
     pub fn components(&self) -> Parts {
         Parts::of(self.nodes(), |i| self.neighbours(i).iter().copied())
     }
 
-    /// Whether every node has a path to every other.
     pub fn is_connected(&self) -> bool {
         self.components().count <= 1
     }

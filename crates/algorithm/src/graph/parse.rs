@@ -18,10 +18,9 @@ use std::collections::BTreeMap;
 
 use super::{
     Graph, MAX_NODES, Mixing, MixingError,
-    table::{ParseError, Shape, Table},
+    text::{NetworkText, ParseError, Shape},
 };
 
-/// What a text describes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Network {
     /// Edges without weights: a rule has to give them.
@@ -31,34 +30,15 @@ pub enum Network {
 }
 
 /// Reads an edge list or a matrix, whichever the text is (see the rules above).
-///
-/// # Errors
-/// The first line that is not what it should be; or that the text could be either.
 pub fn parse_network(text: &str) -> Result<Network, ParseError> {
-    let table = Table::read(text)?;
-    match table.shape()? {
-        Shape::Edges => table.edges(),
-        Shape::Matrix => table.matrix().map(Network::Mixing),
+    let network = NetworkText::read(text)?;
+    match network.shape()? {
+        Shape::Edges => network.edges(),
+        Shape::Matrix => network.matrix().map(Network::Mixing),
     }
 }
 
-/// Reads an edge list, with weights or without.
-///
-/// # Errors
-/// The first line that is not `i j` or `i j weight`.
-pub fn parse_edges(text: &str) -> Result<Network, ParseError> {
-    Table::read(text)?.edges()
-}
-
-/// Reads a square matrix.
-///
-/// # Errors
-/// The first line that is not a row of a square matrix of numbers.
-pub fn parse_matrix(text: &str) -> Result<Mixing, ParseError> {
-    Table::read(text)?.matrix()
-}
-
-impl Table<'_> {
+impl NetworkText<'_> {
     fn edges(&self) -> Result<Network, ParseError> {
         if let Some(line) = self.lines.first()
             && !matches!(line.fields.len(), 2 | 3)
@@ -219,9 +199,12 @@ mod tests {
         assert!(matches!(parse_network("# edges 9999999\n0 1 0.5"), Err(ParseError::Mixing(_))));
         let huge = format!("# edges {}\n0 1 0.5", usize::MAX);
         assert!(matches!(parse_network(&huge), Err(ParseError::Mixing(_))));
-        assert!(matches!(parse_matrix("# edges 3"), Err(ParseError::NotSquare { .. })));
         assert!(matches!(
-            parse_edges("0.5 0.5\n0.5 0.5"),
+            NetworkText::read("# edges 3").unwrap().matrix(),
+            Err(ParseError::NotSquare { .. })
+        ));
+        assert!(matches!(
+            NetworkText::read("0.5 0.5\n0.5 0.5").unwrap().edges(),
             Err(ParseError::Number { line: 1, column: 1, .. })
         ));
     }

@@ -21,9 +21,6 @@ impl Graph {
     ///
     /// Draws whole graphs, at most 100, until one is connected; each takes time proportional to its nodes
     /// and edges (Batagelj and Brandes, *Efficient generation of large random networks*, 2005).
-    ///
-    /// # Errors
-    /// A probability outside (0, 1] or too small for a connected graph; too many nodes or edges.
     pub fn erdos_renyi(nodes: usize, probability: f64, seed: u64) -> Result<Self, GraphError> {
         check_nodes("erdos-renyi", nodes, nodes >= 1, "1 or more")?;
         if !(probability > 0.0 && probability <= 1.0) {
@@ -62,17 +59,13 @@ impl Graph {
     /// Degree 2 is a uniformly random ring. Otherwise ends of edges are paired at random, and self loops and
     /// repeats are switched away against random other edges: close to uniform, not exactly. Above half of
     /// all possible neighbours the complement is drawn instead.
-    ///
-    /// # Errors
-    /// A degree that no connected graph has: it must be 2 or more (1 for two nodes), below the number of
-    /// nodes, and even if that number is odd. Too many nodes or edges.
     pub fn random_regular(nodes: usize, degree: usize, seed: u64) -> Result<Self, GraphError> {
         check_nodes("random-regular", nodes, nodes >= 2, "2 or more")?;
         let refuse = |allowed| Err(GraphError::Degree { degree, nodes, allowed });
         match (nodes, degree) {
             (2, 1) => return Self::path(2),
             (2, _) => return refuse("it must be 1"),
-            _ if degree < 2 => return refuse("it must be 2 or more, or the graph falls apart"),
+            _ if degree < 2 => return refuse("it must be 2 or more for the graph to be connected"),
             _ if degree >= nodes => return refuse("it must be below the number of nodes"),
             _ if nodes % 2 == 1 && degree % 2 == 1 => {
                 return refuse("it must be even: nodes * degree is odd");
@@ -94,7 +87,7 @@ impl Graph {
                 return Ok(graph);
             }
         }
-        refuse("no connected regular graph came up in 100 draws: it must be larger, or take another seed")
+        refuse("no connected regular graph came up in 100 draws: choose a larger degree or another seed")
     }
 }
 
@@ -175,7 +168,6 @@ fn regular_pairs(nodes: usize, degree: usize, stream: &mut Stream) -> Option<Vec
     Some(pairs)
 }
 
-/// Joins exactly the pairs that are not joined.
 fn complement(graph: &Graph) -> Graph {
     let nodes = graph.nodes();
     Graph::from_rule(nodes, |i, row| {

@@ -10,7 +10,6 @@ pub(super) struct Tridiagonal<'a> {
 }
 
 impl Tridiagonal<'_> {
-    /// How many eigenvalues are below x.
     fn count_below(&self, x: f64) -> usize {
         let mut count = 0;
         let mut pivot = 1.0f64;

@@ -2,7 +2,6 @@
 
 use super::{Choice, Settings};
 
-/// Whether a method mixes before or after it steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Combine {
     /// Adapt, then combine: X ← W(X − αV).
@@ -12,7 +11,6 @@ pub enum Combine {
     First,
 }
 
-/// When mixing happens.
 pub const COMBINE: Choice<Combine> = Choice {
     name: "combine",
     doc: "mix after the step, or before it",
@@ -21,7 +19,6 @@ pub const COMBINE: Choice<Combine> = Choice {
 };
 
 impl Settings {
-    /// The same settings, mixing at this point.
     #[must_use]
     pub fn combine(self, combine: Combine) -> Self {
         self.with(COMBINE.is(combine))

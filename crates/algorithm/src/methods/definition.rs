@@ -12,7 +12,6 @@ pub struct Card {
     pub name: &'static str,
     /// The name in figures.
     pub title: &'static str,
-    /// One line on the idea.
     pub idea: &'static str,
     /// What it reads besides the step size. A name means the same in all methods of this crate.
     pub parameters: &'static [Parameter],
@@ -23,7 +22,6 @@ pub struct Card {
 }
 
 impl Card {
-    /// Whether the method reads this parameter.
     pub fn reads(&self, parameter: &Parameter) -> bool {
         self.parameters.iter().any(|own| own.name() == parameter.name())
     }
@@ -32,11 +30,9 @@ impl Card {
 /// What a round asks of each sampled record. The sensitivity that is declared for the round follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asks {
-    /// Its clipped gradient.
     Gradient,
     /// γ · its clipped gradient + (1 − γ) · its gradient's clipped change since the round before.
     Recursive {
-        /// γ.
         gamma: f64,
     },
 }
@@ -53,13 +49,12 @@ impl Asks {
 
 /// A method, here or in a program of one's own: `Method::new(&Mine)` runs it wherever methods are run.
 pub trait Definition: Send + Sync + 'static {
-    /// What it is.
     fn card(&self) -> &'static Card;
 
-    /// A node at the public starting point. The settings were held against the card.
+    /// A node at the public starting point. The settings were checked against the card.
     fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>>;
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message.
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message has.
     fn exchanges(&self, _settings: &Settings) -> (u32, u32) {
         (1, 1)
     }
@@ -103,7 +98,6 @@ impl<D: Definition> Erased for D {
 
 /// A protection under which methods can be started: [`Noised`] and [`Exposed`] are.
 pub trait Startable: Protection {
-    /// A node of the method.
     #[doc(hidden)]
     fn start(method: Method, x0: &Start, settings: &Settings) -> Box<dyn Node<Self>>;
 }
@@ -120,7 +114,6 @@ impl Startable for Exposed {
     }
 }
 
-/// A method, known by the name on its card.
 #[derive(Clone, Copy)]
 pub struct Method(&'static dyn Erased);
 
@@ -130,15 +123,10 @@ impl Method {
         Self(definition)
     }
 
-    /// What it is.
     pub fn card(self) -> &'static Card {
         self.0.card()
     }
 
-    /// A node of this method at the public starting point.
-    ///
-    /// # Errors
-    /// A setting outside its range.
     pub fn start<P: Startable>(
         self,
         x0: &Start,
@@ -148,13 +136,12 @@ impl Method {
         Ok(P::start(self, x0, settings))
     }
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message: peers agree on both
+    /// How many exchanges of messages a round has, and how many model-sized vectors a message has: peers agree on both
     /// before they begin.
     pub fn exchanges(self, settings: &Settings) -> (u32, u32) {
         self.0.exchanges(settings)
     }
 
-    /// What a round asks of each sampled record.
     pub fn asks(self, settings: &Settings, round: u32) -> Asks {
         self.0.asks(settings, round)
     }

@@ -21,7 +21,6 @@ const CARD: Card = Card {
     differences: false,
 };
 
-/// The method.
 pub struct Dsgd;
 
 impl Definition for Dsgd {
@@ -39,7 +38,6 @@ impl Definition for Dsgd {
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     x: Released<P>,
     v: Released<P>,

@@ -17,13 +17,12 @@ use prdo_privacy::{Protection, Query, Released, Start};
 const CARD: Card = Card {
     name: "ed",
     title: "Exact Diffusion",
-    idea: "corrects the bias of diffusion with one vector a round",
+    idea: "corrects the bias of diffusion with one vector per round",
     parameters: &[],
     first_batch: false,
     differences: false,
 };
 
-/// The method.
 pub struct Ed;
 
 impl Definition for Ed {
@@ -39,7 +38,6 @@ impl Definition for Ed {
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     diffusion: ExactDiffusion<P>,
     v: Released<P>,

@@ -13,7 +13,6 @@ use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-/// β.
 pub const BETA: Number = Number {
     name: "beta",
     symbol: "β",
@@ -33,7 +32,6 @@ const CARD: Card = Card {
     differences: false,
 };
 
-/// The method.
 pub struct Edm;
 
 impl Definition for Edm {
@@ -51,14 +49,12 @@ impl Definition for Edm {
 }
 
 impl Settings {
-    /// The same settings with this β.
     #[must_use]
     pub fn beta(self, beta: f64) -> Self {
         self.with(BETA.is(beta))
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     diffusion: ExactDiffusion<P>,
     m: Released<P>,

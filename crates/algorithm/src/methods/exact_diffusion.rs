@@ -11,7 +11,6 @@
 use crate::message::{Inbox, Message};
 use prdo_privacy::{Protection, Released, Start};
 
-/// x and ψ of one node.
 #[derive(Clone, Debug)]
 pub(super) struct ExactDiffusion<P: Protection> {
     pub(super) x: Released<P>,
@@ -32,7 +31,6 @@ impl<P: Protection> ExactDiffusion<P> {
         Message::one(phi)
     }
 
-    /// x⁺ = Σ_j W_ij φ_j.
     pub(super) fn mix(&mut self, inbox: &Inbox<'_, P>) {
         inbox.mix(0, &mut self.x);
     }

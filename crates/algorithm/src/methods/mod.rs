@@ -44,11 +44,10 @@ impl Method {
 impl std::str::FromStr for Method {
     type Err = String;
 
-    /// The method of this name, or a message that lists them all.
     fn from_str(name: &str) -> Result<Self, String> {
         Method::ALL.iter().copied().find(|m| m.card().name == name).ok_or_else(|| {
             let names: Vec<_> = Method::ALL.iter().map(|m| m.card().name).collect();
-            format!("there is no method {name:?}; there are {}", names.join(", "))
+            format!("unknown method {name:?}; expected one of {}", names.join(", "))
         })
     }
 }

@@ -20,13 +20,12 @@ use prdo_privacy::{Protection, Query, Released, Start};
 const CARD: Card = Card {
     name: "mt",
     title: "Momentum Tracking",
-    idea: "tracks the network's momentum with a second vector a round",
+    idea: "tracks the network's momentum with a second vector per round",
     parameters: &[BETA.parameter(), COMBINE.parameter()],
     first_batch: false,
     differences: false,
 };
 
-/// The method.
 pub struct Mt;
 
 impl Definition for Mt {
@@ -56,7 +55,6 @@ impl Definition for Mt {
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     x: Released<P>,
     y: Released<P>,

@@ -5,52 +5,40 @@ use super::Settings;
 /// A parameter, as run files, tuning and reports see it.
 #[derive(Clone, Copy, Debug)]
 pub enum Parameter {
-    /// A number in a range.
     Number(Number),
     /// One of these names; the first is the default. [`Choice`] has their values.
     Choice {
         /// The name in run files.
         name: &'static str,
-        /// What it means.
         doc: &'static str,
-        /// What can be chosen.
         names: &'static [&'static str],
     },
 }
 
-/// A number that a method reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Number {
     /// The name in run files.
     pub name: &'static str,
-    /// The symbol in tables.
     pub symbol: &'static str,
-    /// What it means.
     pub doc: &'static str,
     /// What is allowed, as it follows "a number".
     pub allowed: &'static str,
-    /// The same as a test.
     pub is_allowed: fn(f64) -> bool,
-    /// Its value when none is given.
     pub default: f64,
     /// Where `prdo tune` looks for it; `None`: nowhere.
     pub tuning: Option<Tuning>,
 }
 
-/// One of several values that a method reads, by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<T: 'static> {
     /// The name in run files.
     pub name: &'static str,
-    /// What it means.
     pub doc: &'static str,
     /// What can be chosen; the first is the default.
     pub names: &'static [&'static str],
-    /// The value of each name.
     pub values: &'static [T],
 }
 
-/// A parameter with a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assigned {
     pub(super) name: &'static str,
@@ -60,7 +48,6 @@ pub struct Assigned {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Number(f64),
-    /// Which of the names.
     Choice(usize),
 }
 
@@ -86,7 +73,6 @@ impl Parameter {
 }
 
 impl Number {
-    /// The number in these settings.
     pub fn of(&self, settings: &Settings) -> f64 {
         match settings.value(self.name) {
             Some(Value::Number(value)) => value,
@@ -94,19 +80,16 @@ impl Number {
         }
     }
 
-    /// The number with this value, for [`Settings::with`].
     pub const fn is(&self, value: f64) -> Assigned {
         Assigned { name: self.name, value: Value::Number(value) }
     }
 
-    /// The number as a parameter of a [`Card`](super::Card).
     pub const fn parameter(self) -> Parameter {
         Parameter::Number(self)
     }
 }
 
 impl<T: Copy + PartialEq> Choice<T> {
-    /// What these settings choose.
     pub fn of(&self, settings: &Settings) -> T {
         match settings.value(self.name) {
             Some(Value::Choice(which)) if which < self.values.len() => self.values[which],
@@ -114,13 +97,11 @@ impl<T: Copy + PartialEq> Choice<T> {
         }
     }
 
-    /// The choice of this value, for [`Settings::with`].
     pub fn is(&self, value: T) -> Assigned {
         let which = self.values.iter().position(|known| *known == value).unwrap_or(0);
         Assigned { name: self.name, value: Value::Choice(which) }
     }
 
-    /// The choice as a parameter of a [`Card`](super::Card).
     pub const fn parameter(self) -> Parameter {
         assert!(self.names.len() == self.values.len() && !self.names.is_empty(), "each name has a value");
         Parameter::Choice { name: self.name, doc: self.doc, names: self.names }
@@ -137,7 +118,6 @@ impl Assigned {
 }
 
 impl Tuning {
-    /// The value at a share of the way.
     pub fn at(self, share: f64) -> f64 {
         let between = |low: f64, high: f64| low * (high / low).powf(share.clamp(0.0, 1.0));
         match self {

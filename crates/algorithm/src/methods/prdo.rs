@@ -15,7 +15,6 @@ use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
 
-/// γ.
 pub const GAMMA: Number = Number {
     name: "gamma",
     symbol: "γ",
@@ -35,7 +34,6 @@ const CARD: Card = Card {
     differences: true,
 };
 
-/// The method.
 pub struct Prdo;
 
 impl Definition for Prdo {
@@ -62,14 +60,12 @@ impl Definition for Prdo {
 }
 
 impl Settings {
-    /// The same settings with this γ.
     #[must_use]
     pub fn gamma(self, gamma: f64) -> Self {
         self.with(GAMMA.is(gamma))
     }
 }
 
-/// The state of one node.
 struct State<P: Protection> {
     t: u32,
     diffusion: ExactDiffusion<P>,

@@ -7,20 +7,15 @@ use super::parameter::{Assigned, Parameter, Value};
 /// its default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// α.
     pub step_size: f64,
     given: Vec<Assigned>,
 }
 
-/// A setting outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("method.{field} = {value} is not allowed: it must be a number {allowed}")]
 pub struct SettingsError {
-    /// Which setting.
     pub field: &'static str,
-    /// What was given.
     pub value: f64,
-    /// What is allowed, as it follows "a number".
     pub allowed: &'static str,
 }
 

@@ -3,7 +3,8 @@
 use std::f64::consts::{PI, TAU};
 
 use prdo_algorithm::graph::{
-    Graph, Kind, Mixing, Network, NetworkError, Parameters, Spectrum, Weights, parse_network, positions,
+    Graph, GraphFamily, Mixing, Network, NetworkError, Parameters, Spectrum, Weights, parse_network,
+    positions,
 };
 use proptest::prelude::*;
 
@@ -171,23 +172,26 @@ fn a_network_from_text_to_spectrum() {
 }
 
 /// Any graph of any family, by name.
-fn any_graph() -> impl Strategy<Value = (Kind, Graph)> {
+fn any_graph() -> impl Strategy<Value = (GraphFamily, Graph)> {
     let random = (3usize..60, 0.2f64..1.0, any::<u64>());
-    (0..Kind::ALL.len(), random).prop_filter_map("a size the family has", |(kind, (nodes, share, seed))| {
-        let kind = Kind::ALL[kind];
-        let nodes = match kind {
-            Kind::Hypercube => nodes.next_power_of_two(),
-            Kind::Torus => 3 * nodes,
-            _ => nodes,
-        };
-        let degree = ((share * nodes as f64) as usize).clamp(2, nodes - 1);
-        let parameters = Parameters {
-            probability: (kind == Kind::ErdosRenyi).then_some(share),
-            degree: (kind == Kind::RandomRegular).then_some(degree),
-            seed,
-        };
-        Graph::build(kind, nodes, &parameters).ok().map(|graph| (kind, graph))
-    })
+    (0..GraphFamily::ALL.len(), random).prop_filter_map(
+        "a size the family has",
+        |(kind, (nodes, share, seed))| {
+            let kind = GraphFamily::ALL[kind];
+            let nodes = match kind {
+                GraphFamily::Hypercube => nodes.next_power_of_two(),
+                GraphFamily::Torus => 3 * nodes,
+                _ => nodes,
+            };
+            let degree = ((share * nodes as f64) as usize).clamp(2, nodes - 1);
+            let parameters = Parameters {
+                probability: (kind == GraphFamily::ErdosRenyi).then_some(share),
+                degree: (kind == GraphFamily::RandomRegular).then_some(degree),
+                seed,
+            };
+            Graph::build(kind, nodes, &parameters).ok().map(|graph| (kind, graph))
+        },
+    )
 }
 
 proptest! {

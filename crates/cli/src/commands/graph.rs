@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::cli::{GraphArgs, GraphShape};
 use crate::progress::say;
-use prdo::algorithm::graph::{Kind, NetworkError};
+use prdo::algorithm::graph::{GraphFamily, NetworkError};
 use prdo::config::{Wiring, wiring};
 use prdo::disk::write_atomically;
 use prdo::plot::{Figure, Format};
@@ -88,13 +88,13 @@ pub fn wire(graph: &str, shape: &GraphShape) -> Result<Wiring, Failure> {
 /// The same keys as a run file's `[graph]`.
 fn document(graph: &str, shape: &GraphShape) -> Result<Document, Failure> {
     let mut document = Document::parse("the command line", "")?;
-    if Kind::NAMES.contains(&graph) {
+    if GraphFamily::NAMES.contains(&graph) {
         document.set(&format!("graph.kind=\"{}\"", graph))?;
     } else if Path::new(graph).is_file() {
         document.set("graph.kind=\"file\"")?;
         document.set(&format!("graph.file={}", toml::Value::from(graph)))?;
     } else {
-        let names = Kind::NAMES.join(", ");
+        let names = GraphFamily::NAMES.join(", ");
         return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", graph)));
     }
     let mut set = |key: &str, value: Option<String>| match value {

@@ -2,7 +2,7 @@
 
 use super::finish::{Finish, line, output_tile, pooled_tile};
 use super::transform::{F2, F4, Transform};
-use super::{Cursor, Geometry, MOST_HALO, Plan, Tile};
+use super::{Cursor, Geometry, Layout, MOST_HALO, Tile};
 use crate::gemm::{self, Strides};
 use crate::level::leveled;
 use crate::records::Records;
@@ -78,33 +78,33 @@ unsafe fn all_tiles<
     scratch: &mut [f32],
 ) {
     let all = g.tiles(tile) * records.count;
-    let plan = Plan::new(g, tile.at_once().min(all));
-    let (v, rest) = scratch.split_at_mut(Q * plan.v_plane);
-    let (m, sums) = rest.split_at_mut(Q * plan.m_plane);
+    let layout = Layout::new(g, tile.at_once().min(all));
+    let (v, rest) = scratch.split_at_mut(Q * layout.v_plane);
+    let (m, sums) = rest.split_at_mut(Q * layout.m_plane);
     let (v, m, sums) = (v.as_mut_ptr(), m.as_mut_ptr(), sums.as_mut_ptr());
     let (mut first, mut read) = (0, Cursor::START);
     while first < all {
-        let count = plan.tiles.min(all - first);
+        let count = layout.tiles.min(all - first);
         // SAFETY: the caller's.
         unsafe {
             let from = (memory.cast_const().add(input), records.stride);
             for row in 0..P {
                 let places = (weights.as_ptr(), row);
-                row_of_places::<S, V, H, M, P, N, Q>(&plan, from, read, places, (v, m, sums), count);
+                row_of_places::<S, V, H, M, P, N, Q>(&layout, from, read, places, (v, m, sums), count);
             }
             for t in 0..count {
                 let base = memory.add(read.record * records.stride);
                 let sums = sums.add(t * g.outputs * P * N * LANES).cast_const();
                 match finish.pool {
                     Some(at) => pooled_tile::<S::Register, V, M, P, N>(
-                        &plan,
+                        &layout,
                         sums,
                         read,
                         base.add(output),
                         base.add(at),
                         finish,
                     ),
-                    None => output_tile::<S::Register, V, M, P, N>(&plan, sums, read, base, output, finish),
+                    None => output_tile::<S::Register, V, M, P, N>(&layout, sums, read, base, output, finish),
                 }
                 read.advance(g, (M, N));
             }
@@ -125,32 +125,36 @@ unsafe fn row_of_places<
     const N: usize,
     const Q: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     (x, stride): (*const f32, usize),
     mut tile: Cursor,
     (weights, row): (*const f32, usize),
     (v, m, sums): (*mut f32, *mut f32, *mut f32),
     count: usize,
 ) {
-    let (inputs, outputs) = (plan.g.inputs * LANES, plan.g.outputs * LANES);
+    let (inputs, outputs) = (layout.g.inputs * LANES, layout.g.outputs * LANES);
     // SAFETY: the caller's.
     unsafe {
         for t in 0..count {
             let (x, v) = (x.add(tile.record * stride), v.add(t * inputs));
             // Each row has code of its own; the products, which are most of it, have not.
             match row {
-                0 => input_row::<S::Register, V, H, M, P, N, Q, 0>(plan, x, tile, v),
-                1 => input_row::<S::Register, V, H, M, P, N, Q, 1>(plan, x, tile, v),
-                2 => input_row::<S::Register, V, H, M, P, N, Q, 2>(plan, x, tile, v),
-                3 => input_row::<S::Register, V, H, M, P, N, Q, 3>(plan, x, tile, v),
-                4 => input_row::<S::Register, V, H, M, P, N, Q, 4>(plan, x, tile, v),
-                _ => input_row::<S::Register, V, H, M, P, N, Q, 5>(plan, x, tile, v),
+                0 => input_row::<S::Register, V, H, M, P, N, Q, 0>(layout, x, tile, v),
+                1 => input_row::<S::Register, V, H, M, P, N, Q, 1>(layout, x, tile, v),
+                2 => input_row::<S::Register, V, H, M, P, N, Q, 2>(layout, x, tile, v),
+                3 => input_row::<S::Register, V, H, M, P, N, Q, 3>(layout, x, tile, v),
+                4 => input_row::<S::Register, V, H, M, P, N, Q, 4>(layout, x, tile, v),
+                _ => input_row::<S::Register, V, H, M, P, N, Q, 5>(layout, x, tile, v),
             }
-            tile.advance(&plan.g, (M, N));
+            tile.advance(&layout.g, (M, N));
         }
-        products::<S, Q>(plan, v, weights.add(Q * row * inputs * outputs), m, count);
-        for n in 0..count * plan.g.outputs {
-            row_of_sums::<S::Register, H, N, Q>(plan, m.add(n * LANES), sums.add((n * P + row) * N * LANES));
+        products::<S, Q>(layout, v, weights.add(Q * row * inputs * outputs), m, count);
+        for n in 0..count * layout.g.outputs {
+            row_of_sums::<S::Register, H, N, Q>(
+                layout,
+                m.add(n * LANES),
+                sums.add((n * P + row) * N * LANES),
+            );
         }
     }
 }
@@ -158,14 +162,14 @@ unsafe fn row_of_places<
 /// A row of m A of one block of a tile.
 #[inline(always)]
 unsafe fn row_of_sums<R: Simd, H: Transform<N, Q>, const N: usize, const Q: usize>(
-    plan: &Plan,
+    layout: &Layout,
     m: *const f32,
     sums: *mut f32,
 ) {
     // SAFETY: the caller's.
     unsafe {
         for lane in (0..LANES).step_by(R::WIDTH) {
-            let line = H::outputs::<R>(line::<R, Q>(m.add(lane), plan.m_plane));
+            let line = H::outputs::<R>(line::<R, Q>(m.add(lane), layout.m_plane));
             for (j, value) in line.into_iter().enumerate() {
                 R::store(sums.add(j * LANES + lane), value);
             }
@@ -185,23 +189,23 @@ unsafe fn input_row<
     const Q: usize,
     const ROW: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     x: *const f32,
     tile: Cursor,
     v: *mut f32,
 ) {
     // SAFETY: the caller's: a halo of 1 makes every tile whole.
     unsafe {
-        for channel in (0..plan.g.inputs * LANES).step_by(R::WIDTH) {
+        for channel in (0..layout.g.inputs * LANES).step_by(R::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
-            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES + lane);
+            let d = x.add(block * layout.block + tile.y * layout.row + tile.x * LANES + lane);
             let v = v.add(channel);
             let mut row = [R::zero(); Q];
             for (j, value) in row.iter_mut().enumerate() {
-                *value = V::place::<R, ROW>(line::<R, P>(d.add(j * LANES), plan.row));
+                *value = V::place::<R, ROW>(line::<R, P>(d.add(j * LANES), layout.row));
             }
             for (j, value) in H::inputs::<R>(row).into_iter().enumerate() {
-                R::store(v.add(j * plan.v_plane), value);
+                R::store(v.add(j * layout.v_plane), value);
             }
         }
     }
@@ -210,24 +214,24 @@ unsafe fn input_row<
 /// For each place of a row: M[tile][output] = Σ_input V[tile][input]·U[input][output].
 #[inline(always)]
 unsafe fn products<S: Simd, const Q: usize>(
-    plan: &Plan,
+    layout: &Layout,
     v: *const f32,
     u: *const f32,
     m: *mut f32,
     tiles: usize,
 ) {
-    let (inputs, outputs) = (plan.g.inputs * LANES, plan.g.outputs * LANES);
-    debug_assert!(tiles <= plan.tiles);
+    let (inputs, outputs) = (layout.g.inputs * LANES, layout.g.outputs * LANES);
+    debug_assert!(tiles <= layout.tiles);
     // SAFETY: the caller's.
     unsafe {
         for place in 0..Q {
-            let v = v.add(place * plan.v_plane);
-            let (u, m) = (u.add(place * inputs * outputs), m.add(place * plan.m_plane));
-            for pair in 0..plan.g.outputs / 2 {
+            let v = v.add(place * layout.v_plane);
+            let (u, m) = (u.add(place * inputs * outputs), m.add(place * layout.m_plane));
+            for pair in 0..layout.g.outputs / 2 {
                 let s = Strides { row: inputs, step: 1, next: 32, out: outputs };
                 gemm::rows::<S, 2>(v, u.add(pair * 32 * inputs), m.add(pair * 32), (tiles, inputs), s);
             }
-            if plan.g.outputs % 2 == 1 {
+            if layout.g.outputs % 2 == 1 {
                 let at = outputs - LANES;
                 let s = Strides { row: inputs, step: 1, next: LANES, out: outputs };
                 gemm::rows::<S, 1>(v, u.add(at * inputs), m.add(at), (tiles, inputs), s);

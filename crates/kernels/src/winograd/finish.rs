@@ -1,7 +1,7 @@
 //! The last step of a convolution: a tile's outputs from the sums of its rows of places, finished and stored.
 
 use super::transform::Transform;
-use super::{Cursor, Plan};
+use super::{Cursor, Layout};
 use crate::activation::{self, Activation};
 use crate::simd::{LANES, Simd};
 
@@ -71,7 +71,7 @@ pub(super) unsafe fn output_tile<
     const P: usize,
     const N: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     sums: *const f32,
     tile: Cursor,
     base: *mut f32,
@@ -79,11 +79,11 @@ pub(super) unsafe fn output_tile<
     finish: &Finish<'_>,
 ) {
     let (y0, x0) = (tile.y, tile.x);
-    let row = (plan.g.width + 2 * finish.halo) * LANES;
-    let block_len = (plan.g.height + 2 * finish.halo) * row;
+    let row = (layout.g.width + 2 * finish.halo) * LANES;
+    let block_len = (layout.g.height + 2 * finish.halo) * row;
     // SAFETY: the caller's.
     unsafe {
-        for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
+        for channel in (0..layout.g.outputs * LANES).step_by(S::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
             let bias = bias::<S>(finish, channel);
             let y = output_block::<S, V, M, P, N>(sums.add(block * P * N * LANES + lane));
@@ -93,7 +93,7 @@ pub(super) unsafe fn output_tile<
                 for (j, value) in line.into_iter().enumerate() {
                     let mut value = activation::forward::<S>(finish.activation, S::add(value, bias));
                     if let Some((activation, values)) = finish.derivative {
-                        let pixel = block * plan.block + (y0 + i + 1) * plan.row + (x0 + j + 1) * LANES;
+                        let pixel = block * layout.block + (y0 + i + 1) * layout.row + (x0 + j + 1) * LANES;
                         let a = S::load(base.add(values + pixel + lane));
                         value = activation::backward::<S>(activation, a, value);
                     }
@@ -113,19 +113,19 @@ pub(super) unsafe fn pooled_tile<
     const P: usize,
     const N: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     sums: *const f32,
     tile: Cursor,
     out: *mut f32,
     places: *mut f32,
     finish: &Finish<'_>,
 ) {
-    let (h, w) = (plan.g.height / 2, plan.g.width / 2);
+    let (h, w) = (layout.g.height / 2, layout.g.width / 2);
     let row = (w + 2 * finish.halo) * LANES;
     let block_len = (h + 2 * finish.halo) * row;
     // SAFETY: the caller's.
     unsafe {
-        for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
+        for channel in (0..layout.g.outputs * LANES).step_by(S::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
             let bias = bias::<S>(finish, channel);
             let values = output_block::<S, V, M, P, N>(sums.add(block * P * N * LANES + lane));
@@ -133,8 +133,8 @@ pub(super) unsafe fn pooled_tile<
                 for j in 0..N / 2 {
                     let [above, below] = [values[2 * i], values[2 * i + 1]];
                     let window = [above[2 * j], above[2 * j + 1], below[2 * j], below[2 * j + 1]];
-                    let corner = (tile.y + 2 * i) * plan.row + (tile.x + 2 * j) * LANES;
-                    let (best, place) = largest::<S>(window, corner, plan.row);
+                    let corner = (tile.y + 2 * i) * layout.row + (tile.x + 2 * j) * LANES;
+                    let (best, place) = largest::<S>(window, corner, layout.row);
                     let value = activation::forward::<S>(finish.activation, S::add(best, bias));
                     let (y, x) = (tile.y / 2 + i, tile.x / 2 + j);
                     let at = block * block_len + (y + finish.halo) * row + (x + finish.halo) * LANES;

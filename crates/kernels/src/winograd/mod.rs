@@ -28,7 +28,6 @@ pub use weights::transform_weights;
 
 use crate::simd::LANES;
 
-/// Taps of a kernel.
 pub const TAPS: usize = 9;
 /// Values added to a plane of scratch memory so that the planes of a tile do not share a cache set.
 const PAD: usize = 48;
@@ -62,14 +61,13 @@ impl Tile {
         }
     }
 
-    /// Places of a tile.
     const fn places(self) -> usize {
         let (down, across) = self.sides();
         (down + 2) * (across + 2)
     }
 
     /// Tiles done at a time: whole register tiles of rows, and so few that a row of places, its products and the sums
-    /// of all rows (8 vectors a block and tile for F(2×2), 16 for F(2×4), 24 for F(4×4)) stay near.
+    /// of all rows (8 vectors per block and tile for F(2×2), 16 for F(2×4), 24 for F(4×4)) stay near.
     const fn at_once(self) -> usize {
         match self {
             Tile::F2 => 16,
@@ -78,7 +76,6 @@ impl Tile {
     }
 }
 
-/// The size of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Blocks of sixteen input channels.
@@ -145,7 +142,7 @@ impl Geometry {
 
 /// Where things are in one convolution.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Layout {
     g: Geometry,
     tiles: usize,
     /// Values of a row, and of a block, of the input plane.
@@ -156,7 +153,7 @@ struct Plan {
     m_plane: usize,
 }
 
-impl Plan {
+impl Layout {
     fn new(g: &Geometry, tiles: usize) -> Self {
         let row = (g.width + 2) * LANES;
         let (v_plane, m_plane) = g.scratch_planes(tiles);
@@ -176,7 +173,6 @@ struct Cursor {
 impl Cursor {
     const START: Cursor = Cursor { record: 0, y: 0, x: 0 };
 
-    /// To the next tile of these sides.
     #[inline(always)]
     fn advance(&mut self, g: &Geometry, (down, across): (usize, usize)) {
         self.x += across;

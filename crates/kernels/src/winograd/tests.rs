@@ -75,7 +75,6 @@ fn cases() -> impl Iterator<Item = (Tile, Geometry)> {
     [Tile::F2, Tile::F2x4, Tile::F4].into_iter().flat_map(of)
 }
 
-/// The transformed weights of a case.
 fn transformed(level: Level, tile: Tile, case: &Case) -> Vec<f32> {
     let mut u = vec![0.0; case.g.weights(tile)];
     let lanes = |block: usize, i: usize| {

@@ -2,7 +2,7 @@
 
 use super::finish::line;
 use super::transform::{F2, F4, Transform};
-use super::{Cursor, Geometry, PAIR, Plan, ROWS, TAPS, Tile};
+use super::{Cursor, Geometry, Layout, PAIR, ROWS, TAPS, Tile};
 use crate::gemm::{self, Strides};
 use crate::level::leveled;
 use crate::simd::{LANES, Simd};
@@ -28,14 +28,16 @@ fn weight_gradient_body<S: Simd>(
     let dy_len = g.outputs * (g.height + 2) * (g.width + 2) * LANES;
     assert!(x.len() >= g.input_len() && dy.len() >= dy_len);
     assert!(gradient.len() == g.gradient() && scratch.len() >= g.scratch(tile, 1));
-    let plan = Plan::new(g, g.tiles(tile));
+    let layout = Layout::new(g, g.tiles(tile));
     let from = (x.as_ptr(), dy.as_ptr());
     // SAFETY: all offsets lie within what was checked above; called with S's instructions.
     unsafe {
         match tile {
-            Tile::F2 => all_channels::<S, F2, F2, 2, 4, 2, 4>(&plan, from, gradient.as_mut_ptr(), scratch),
-            Tile::F2x4 => all_channels::<S, F2, F4, 2, 4, 4, 6>(&plan, from, gradient.as_mut_ptr(), scratch),
-            Tile::F4 => all_channels::<S, F4, F4, 4, 6, 4, 6>(&plan, from, gradient.as_mut_ptr(), scratch),
+            Tile::F2 => all_channels::<S, F2, F2, 2, 4, 2, 4>(&layout, from, gradient.as_mut_ptr(), scratch),
+            Tile::F2x4 => {
+                all_channels::<S, F2, F4, 2, 4, 4, 6>(&layout, from, gradient.as_mut_ptr(), scratch)
+            }
+            Tile::F4 => all_channels::<S, F4, F4, 4, 6, 4, 6>(&layout, from, gradient.as_mut_ptr(), scratch),
         }
     }
 }
@@ -51,21 +53,21 @@ unsafe fn all_channels<
     const N: usize,
     const Q: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     (x, dy): (*const f32, *const f32),
     gradient: *mut f32,
     scratch: &mut [f32],
 ) {
-    let g = &plan.g;
+    let g = &layout.g;
     let (inputs, outputs) = (g.inputs * LANES, g.outputs * LANES);
-    let (v, rest) = scratch.split_at_mut(P * Q * plan.v_plane);
-    let (d, sums) = rest.split_at_mut(P * Q * plan.m_plane);
+    let (v, rest) = scratch.split_at_mut(P * Q * layout.v_plane);
+    let (d, sums) = rest.split_at_mut(P * Q * layout.m_plane);
     // SAFETY: the caller's.
     unsafe {
         let mut tile = Cursor::START;
-        for t in 0..plan.tiles {
-            input_tile::<S::Register, V, H, M, P, N, Q>(plan, x, tile, v.as_mut_ptr().add(t * inputs));
-            gradient_tile::<S::Register, V, H, M, P, N, Q>(plan, dy, tile, d.as_mut_ptr().add(t * outputs));
+        for t in 0..layout.tiles {
+            input_tile::<S::Register, V, H, M, P, N, Q>(layout, x, tile, v.as_mut_ptr().add(t * inputs));
+            gradient_tile::<S::Register, V, H, M, P, N, Q>(layout, dy, tile, d.as_mut_ptr().add(t * outputs));
             tile.advance(g, (M, N));
         }
         for first in (0..outputs).step_by(ROWS) {
@@ -73,12 +75,12 @@ unsafe fn all_channels<
                 let pair = (g.inputs - block).min(PAIR);
                 let s = Strides { row: 1, step: outputs, next: inputs, out: PAIR * LANES };
                 for place in 0..P * Q {
-                    let a = d.as_ptr().add(place * plan.m_plane + first);
-                    let b = v.as_ptr().add(place * plan.v_plane + block * LANES);
+                    let a = d.as_ptr().add(place * layout.m_plane + first);
+                    let b = v.as_ptr().add(place * layout.v_plane + block * LANES);
                     let c = sums.as_mut_ptr().add(place * ROWS * PAIR * LANES);
                     match pair {
-                        2 => gemm::rows::<S, 2>(a, b, c, (ROWS, plan.tiles), s),
-                        _ => gemm::rows::<S, 1>(a, b, c, (ROWS, plan.tiles), s),
+                        2 => gemm::rows::<S, 2>(a, b, c, (ROWS, layout.tiles), s),
+                        _ => gemm::rows::<S, 1>(a, b, c, (ROWS, layout.tiles), s),
                     }
                 }
                 for row in 0..ROWS {
@@ -106,27 +108,27 @@ unsafe fn input_tile<
     const N: usize,
     const Q: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     x: *const f32,
     tile: Cursor,
     v: *mut f32,
 ) {
     // SAFETY: the caller's: a halo of 1 makes every tile whole.
     unsafe {
-        for channel in (0..plan.g.inputs * LANES).step_by(S::WIDTH) {
+        for channel in (0..layout.g.inputs * LANES).step_by(S::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
-            let d = x.add(block * plan.block + tile.y * plan.row + tile.x * LANES + lane);
+            let d = x.add(block * layout.block + tile.y * layout.row + tile.x * LANES + lane);
             let v = v.add(channel);
             let mut rows = [[S::zero(); Q]; P];
             for j in 0..Q {
-                let column = V::inputs::<S>(line::<S, P>(d.add(j * LANES), plan.row));
+                let column = V::inputs::<S>(line::<S, P>(d.add(j * LANES), layout.row));
                 for (row, value) in rows.iter_mut().zip(column) {
                     row[j] = value;
                 }
             }
             for (i, row) in rows.into_iter().enumerate() {
                 for (j, value) in H::inputs::<S>(row).into_iter().enumerate() {
-                    S::store(v.add((Q * i + j) * plan.v_plane), value);
+                    S::store(v.add((Q * i + j) * layout.v_plane), value);
                 }
             }
         }
@@ -144,27 +146,27 @@ unsafe fn gradient_tile<
     const N: usize,
     const Q: usize,
 >(
-    plan: &Plan,
+    layout: &Layout,
     dy: *const f32,
     tile: Cursor,
     d: *mut f32,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        for channel in (0..plan.g.outputs * LANES).step_by(S::WIDTH) {
+        for channel in (0..layout.g.outputs * LANES).step_by(S::WIDTH) {
             let (block, lane) = (channel / LANES, channel % LANES);
-            let at = dy.add(block * plan.block + (tile.y + 1) * plan.row + (tile.x + 1) * LANES + lane);
+            let at = dy.add(block * layout.block + (tile.y + 1) * layout.row + (tile.x + 1) * LANES + lane);
             let d = d.add(channel);
             let mut rows = [[S::zero(); N]; P];
             for j in 0..N {
-                let column = V::spread::<S>(line::<S, M>(at.add(j * LANES), plan.row));
+                let column = V::spread::<S>(line::<S, M>(at.add(j * LANES), layout.row));
                 for (row, value) in rows.iter_mut().zip(column) {
                     row[j] = value;
                 }
             }
             for (i, row) in rows.into_iter().enumerate() {
                 for (j, value) in H::spread::<S>(row).into_iter().enumerate() {
-                    S::store(d.add((Q * i + j) * plan.m_plane), value);
+                    S::store(d.add((Q * i + j) * layout.m_plane), value);
                 }
             }
         }

@@ -5,13 +5,13 @@ use super::calibrate::{Calibrator, is_exact};
 use super::case::Case;
 use super::choice::{Choice, choose, first_batch};
 use super::judge::{Judged, judge};
-use prdo_algorithm::graph::{Graph, Kind, Mixing, Parameters, Spectrum, Weights};
+use prdo_algorithm::graph::{Graph, GraphFamily, Mixing, Parameters, Spectrum, Weights};
 
 /// The family of a graph, and how it is weighed.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// Which.
-    pub kind: Kind,
+    pub kind: GraphFamily,
     /// What it needs besides n.
     pub parameters: Parameters,
     /// How W is made.
@@ -45,11 +45,11 @@ impl Family {
         Some(lambda(&mixing.check(false).ok()?))
     }
 
-    fn plain(kind: Kind) -> Self {
+    fn plain(kind: GraphFamily) -> Self {
         let (weights, lazy) = match kind {
-            Kind::Ring => (Weights::Paper, false),
+            GraphFamily::Ring => (Weights::Paper, false),
             // Metropolis weights 1/n are the average itself: λ = 0 without being lazy.
-            Kind::Complete => (Weights::Metropolis, false),
+            GraphFamily::Complete => (Weights::Metropolis, false),
             _ => (Weights::Metropolis, true),
         };
         Self { kind, parameters: Parameters::default(), weights, lazy }
@@ -109,8 +109,8 @@ fn variants(case: &Case, family: Option<&Family>) -> Vec<(String, Case)> {
     if let Some(lambda) = family.and_then(|family| family.lambda(nodes)) {
         all.push((format!("2n = {nodes}"), Case { nodes, lambda, ..case.clone() }));
     }
-    for kind in [Kind::Complete, Kind::Ring, Kind::Torus, Kind::Hypercube] {
-        let same = family.is_some_and(|family| family.kind == kind && kind != Kind::Complete);
+    for kind in [GraphFamily::Complete, GraphFamily::Ring, GraphFamily::Torus, GraphFamily::Hypercube] {
+        let same = family.is_some_and(|family| family.kind == kind && kind != GraphFamily::Complete);
         let other = Family::plain(kind).lambda(case.nodes).filter(|_| !same);
         if let Some(lambda) = other.filter(|lambda| (lambda - case.lambda).abs() > 1e-12) {
             all.push((kind.to_string(), Case { lambda, ..case.clone() }));

@@ -2,7 +2,7 @@ use super::best::{Search, best};
 use super::choice::largest_step;
 use super::*;
 use prdo_accounting::{History, Method as Accounting};
-use prdo_algorithm::graph::{Kind, Parameters as GraphParameters, Weights};
+use prdo_algorithm::graph::{GraphFamily, Parameters as GraphParameters, Weights};
 use prdo_theory::{Conditions, Parameters, Setting, Setup};
 use proptest::prelude::*;
 
@@ -156,7 +156,7 @@ fn suggestions_are_feasible_and_no_worse_than_what_they_are_compared_with() {
         own: None,
         schedule: Choice::default(),
         family: Some(Family {
-            kind: Kind::Ring,
+            kind: GraphFamily::Ring,
             parameters: GraphParameters::default(),
             weights: Weights::Paper,
             lazy: false,

@@ -2,7 +2,7 @@
 
 use super::member::{Homes, Members};
 use super::reading::stamp;
-use prdo_algorithm::graph::{Graph, Kind, positions};
+use prdo_algorithm::graph::{Graph, GraphFamily, positions};
 use prdo_runfile::{Document, Key, wiring};
 use prdo_store::names;
 use serde_json::{Value as Json, json};
@@ -41,7 +41,7 @@ pub(super) fn of_members(home: &Path, homes: Option<Homes>) -> Json {
     match (homes.members)(home) {
         Ok(Members { names, graph }) => {
             // Names are best read around a circle.
-            let mut picture = picture(Some(Kind::Ring).filter(|_| names.len() <= NAMED), &graph);
+            let mut picture = picture(Some(GraphFamily::Ring).filter(|_| names.len() <= NAMED), &graph);
             picture["names"] = names.into();
             picture["members"] = true.into();
             picture
@@ -50,7 +50,7 @@ pub(super) fn of_members(home: &Path, homes: Option<Homes>) -> Json {
     }
 }
 
-fn picture(kind: Option<Kind>, graph: &Graph) -> Json {
+fn picture(kind: Option<GraphFamily>, graph: &Graph) -> Json {
     let (nodes, edges) = (graph.nodes(), graph.edges());
     if nodes > NODES {
         return json!({ "nodes": nodes, "edges": edges, "problem": format!("{nodes} nodes are too many for a picture") });

@@ -1,6 +1,6 @@
 //! One release, and releases without sampling: δ(ε) in terms of the normal distribution.
 
-use super::plan::{Direction, Kind};
+use super::plan::{Direction, Releases};
 use super::real::{PRECISION, Real, abs, exact, exp, int, pi};
 
 /// P(N(0, 1) > x).
@@ -41,7 +41,7 @@ fn erfc_by_fraction(x: &Real) -> Real {
 }
 
 /// δ(ε) of releases without sampling: one Gaussian mechanism with σ/√T. Both directions agree.
-pub fn unsampled(kinds: &[Kind], epsilon: &Real) -> Real {
+pub fn unsampled(kinds: &[Releases], epsilon: &Real) -> Real {
     let precision = kinds.iter().fold(int(0), |sum, kind| {
         assert!(kind.rate == 1.0);
         sum + int(kind.count) / (exact(kind.noise) * exact(kind.noise))
@@ -53,7 +53,7 @@ pub fn unsampled(kinds: &[Kind], epsilon: &Real) -> Real {
 
 /// δ(ε) of one sampled release, for any ε that some loss exceeds and some does not: the loss is monotone in x, so
 /// the worst event is a half line.
-pub fn single(kind: &Kind, direction: Direction, epsilon: &Real) -> Real {
+pub fn single(kind: &Releases, direction: Direction, epsilon: &Real) -> Real {
     let (q, sigma) = (exact(kind.rate), exact(kind.noise));
     let growth = exp(epsilon);
     // x where the ratio of the densities is e^{±ε}.

@@ -4,7 +4,7 @@
 //! when a record is removed and ∫ φ_σ r^{−z} dx when one is added, and r = 1 − q + q·e^{(2x−1)/2σ²}.
 
 use super::fixed::{Circle, Fixed, Turns};
-use super::plan::{Direction, Goal, Kind, Plan, plan};
+use super::plan::{ContourPlan, Direction, Goal, Releases, plan};
 use super::real::{Complex, GaussLegendre, PRECISION, Real, abs, exact, int, pi};
 
 /// Two rules with different panels, ends and nodes: the finer one is the answer, twice their distance its error.
@@ -27,14 +27,14 @@ impl Tools {
     /// The integrand at every node of both rules, ready for any ε near `epsilon`; nothing if that is too much work.
     pub fn integral(
         &self,
-        kinds: &[Kind],
+        kinds: &[Releases],
         direction: Direction,
         lambda: f64,
         epsilon: f64,
     ) -> Option<Integral<'_>> {
         let plans = GOALS.map(|goal| plan(kinds, direction, lambda, epsilon, goal, MOST_WORK));
         let [Some(coarse), Some(fine)] = plans else { return None };
-        let evaluate = |plan: &Plan, rule| self.evaluate(kinds, direction, plan, rule);
+        let evaluate = |plan: &ContourPlan, rule| self.evaluate(kinds, direction, plan, rule);
         Some(Integral {
             circle: &self.circle,
             coarse: evaluate(&coarse, &self.rules[0]),
@@ -43,7 +43,7 @@ impl Tools {
     }
 
     /// Chernoff's bound on δ(ε) for some λ: max over losses of (1 − e^{ε−L})/e^{λ(L−ε)}, times the moment.
-    pub fn chernoff(&self, kinds: &[Kind], direction: Direction, lambda: f64, epsilon: &Real) -> Real {
+    pub fn chernoff(&self, kinds: &[Releases], direction: Direction, lambda: f64, epsilon: &Real) -> Real {
         let rule = &self.rules[1];
         let moments = kinds.iter().map(|kind| {
             let nodes = rule.on(&kind.panels(direction, lambda, 0.0, GOALS[1]));
@@ -54,7 +54,13 @@ impl Tools {
         (moments.fold(factor, |sum, moment| sum + moment) - lambda * epsilon).exp()
     }
 
-    fn evaluate(&self, kinds: &[Kind], direction: Direction, plan: &Plan, rule: &GaussLegendre) -> Contour {
+    fn evaluate(
+        &self,
+        kinds: &[Releases],
+        direction: Direction,
+        plan: &ContourPlan,
+        rule: &GaussLegendre,
+    ) -> Contour {
         let moments: Vec<Moment> = kinds
             .iter()
             .zip(&plan.in_x)
@@ -73,7 +79,7 @@ impl Tools {
 }
 
 /// Π_k M_k^{T_k} at the nodes of the panels in t, in the rule's order.
-fn products(circle: &Circle, moments: &[Moment], plan: &Plan, rule: &GaussLegendre) -> Vec<Complex> {
+fn products(circle: &Circle, moments: &[Moment], plan: &ContourPlan, rule: &GaussLegendre) -> Vec<Complex> {
     let end = exact(plan.end());
     let mut all = Vec::new();
     let mut rows = Vec::new();
@@ -121,7 +127,7 @@ struct Moment {
 }
 
 impl Moment {
-    fn new(kind: &Kind, direction: Direction, lambda: f64, end: f64, nodes: &[(Real, Real)]) -> Self {
+    fn new(kind: &Releases, direction: Direction, lambda: f64, end: f64, nodes: &[(Real, Real)]) -> Self {
         let lambda = exact(lambda);
         let (power, sign) = match direction {
             Direction::Remove => (lambda + int(1), int(1)),

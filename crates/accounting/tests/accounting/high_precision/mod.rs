@@ -12,7 +12,7 @@ mod real;
 
 use chacha20::ChaCha20Rng;
 use contour::{Integral, Measured, Tools};
-use plan::{Direction, Kind, chernoff_lambda, saddle_of_delta, saddle_of_epsilon};
+use plan::{Direction, Releases, chernoff_lambda, saddle_of_delta, saddle_of_epsilon};
 use prdo_accounting::{Bounds, Event, History, numerical};
 use rand::{RngExt, SeedableRng};
 use real::{Real, abs, approximately, exact, int};
@@ -23,7 +23,7 @@ const LARGEST_ERROR: f64 = 1e-20;
 /// [0, ∞) contains every ε: some share of the intervals must have at most this relative width.
 const NARROW: f64 = 1e-6;
 
-fn history(kinds: &[Kind]) -> History {
+fn history(kinds: &[Releases]) -> History {
     kinds.iter().fold(History::new(), |history, kind| {
         history.and(Event::sampled_gaussian(kind.rate, kind.noise).unwrap(), kind.count)
     })
@@ -31,15 +31,15 @@ fn history(kinds: &[Kind]) -> History {
 
 /// How δ(ε) of some releases can be had in 50 digits.
 enum Oracle<'a> {
-    Unsampled(&'a [Kind]),
-    Single(&'a Kind),
-    Pair(&'a Kind, &'a Kind),
-    Contour(&'a Tools, &'a [Kind], Integral<'a>),
+    Unsampled(&'a [Releases]),
+    Single(&'a Releases),
+    Pair(&'a Releases, &'a Releases),
+    Contour(&'a Tools, &'a [Releases], Integral<'a>),
 }
 
 impl<'a> Oracle<'a> {
     /// Nothing if the integral is too much work: the law is too close to one with atoms.
-    fn new(tools: &'a Tools, kinds: &'a [Kind], delta: f64) -> Option<Self> {
+    fn new(tools: &'a Tools, kinds: &'a [Releases], delta: f64) -> Option<Self> {
         if kinds.iter().all(|kind| kind.rate == 1.0) {
             return Some(Self::Unsampled(kinds));
         }
@@ -88,7 +88,7 @@ impl<'a> Oracle<'a> {
 }
 
 /// −Σ T ln(1 − q), which no loss exceeds when a record is added.
-fn largest_loss(kinds: &[Kind]) -> Real {
+fn largest_loss(kinds: &[Releases]) -> Real {
     kinds.iter().fold(int(0), |sum, kind| sum - int(kind.count) * (int(1) - exact(kind.rate)).ln())
 }
 
@@ -100,7 +100,7 @@ struct Checked {
 }
 
 /// lower ≤ ε(δ) ≤ upper, that is δ(lower) ≥ δ ≥ δ(upper), and the accountant's own δ(upper) contains ours.
-fn check(tools: &Tools, kinds: &[Kind], delta: f64) -> Option<Checked> {
+fn check(tools: &Tools, kinds: &[Releases], delta: f64) -> Option<Checked> {
     let oracle = Oracle::new(tools, kinds, delta)?;
     let history = history(kinds);
     let Bounds { lower, upper } = numerical::epsilon(&history, delta).unwrap();
@@ -143,7 +143,7 @@ fn worst_at_least(oracle: &Oracle, epsilon: &Real, target: &Real) -> Option<Meas
 }
 
 /// Our own error relative to the value or to δ, whichever is larger: far above ε(δ) only δ matters.
-fn error_of(kinds: &[Kind], value: &Measured, delta: &Real) -> f64 {
+fn error_of(kinds: &[Releases], value: &Measured, delta: &Real) -> f64 {
     let scale = if value.value > *delta { &value.value } else { delta };
     let error = &value.error / scale;
     let shown = approximately(&error);
@@ -174,9 +174,9 @@ impl Draws {
         (low.ln() + share * (high / low).ln()).exp().clamp(low, high)
     }
 
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> Releases {
         let (rate, noise) = (self.log_uniform(1e-6, 1.0), self.log_uniform(0.3, 100.0));
-        Kind { rate, noise, count: self.log_uniform(1.0, 1e7) as u64 }
+        Releases { rate, noise, count: self.log_uniform(1.0, 1e7) as u64 }
     }
 
     fn delta(&mut self) -> f64 {
@@ -185,7 +185,7 @@ impl Draws {
 }
 
 /// Checks `wanted` points; says how many draws were replaced and how narrow the intervals were.
-fn check_draws(wanted: usize, share: f64, mut draw: impl FnMut() -> (Vec<Kind>, f64)) {
+fn check_draws(wanted: usize, share: f64, mut draw: impl FnMut() -> (Vec<Releases>, f64)) {
     let tools = Tools::new();
     let (mut checked, mut replaced) = (Vec::new(), 0);
     while checked.len() < wanted {
@@ -231,10 +231,10 @@ fn one_release_two_releases_and_releases_without_sampling() {
         let (kind, other) = (draws.kind(), draws.kind());
         turn += 1;
         let kinds = match turn % 6 {
-            0 | 1 => vec![Kind { count: 1, ..kind }],
-            2 | 3 => vec![Kind { rate: 1.0, ..kind }],
-            4 => vec![Kind { count: 2, ..kind }],
-            _ => vec![Kind { count: 1, ..kind }, Kind { count: 1, ..other }],
+            0 | 1 => vec![Releases { count: 1, ..kind }],
+            2 | 3 => vec![Releases { rate: 1.0, ..kind }],
+            4 => vec![Releases { count: 2, ..kind }],
+            _ => vec![Releases { count: 1, ..kind }, Releases { count: 1, ..other }],
         };
         (kinds, draws.delta())
     });
@@ -244,7 +244,7 @@ fn one_release_two_releases_and_releases_without_sampling() {
 #[test]
 fn contour_and_convolution_agree() {
     let tools = Tools::new();
-    let kind = |rate: f64, noise: f64, count: u64| Kind { rate, noise, count };
+    let kind = |rate: f64, noise: f64, count: u64| Releases { rate, noise, count };
     let points = [
         (vec![kind(0.2, 20.0, 2)], 0.02),
         (vec![kind(0.9, 3.0, 2)], 0.7),
@@ -270,7 +270,7 @@ fn the_oracle_agrees_with_the_reference_file() {
     let mut agreed = 0;
     for line in include_str!("../../fixtures/accounting.csv").lines().skip(1) {
         let v: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
-        let kinds = [Kind { rate: v[0], noise: v[1], count: v[2] as u64 }];
+        let kinds = [Releases { rate: v[0], noise: v[1], count: v[2] as u64 }];
         let Some(oracle) = Oracle::new(&tools, &kinds, v[3]).filter(|_| v[7] == 1.0) else { continue };
         let (low, high) = (exact(v[4]), exact(v[5]));
         assert!(

@@ -3,7 +3,7 @@
 
 use super::closed::{above, single};
 use super::contour::Measured;
-use super::plan::{Direction, Kind};
+use super::plan::{Direction, Releases};
 use super::real::{Real, abs, approximately, exact, exp, int, pi};
 
 struct Release {
@@ -12,7 +12,7 @@ struct Release {
 }
 
 impl Release {
-    fn of(kind: &Kind) -> Self {
+    fn of(kind: &Releases) -> Self {
         Self { q: exact(kind.rate), sigma: exact(kind.noise) }
     }
 
@@ -45,7 +45,7 @@ impl Release {
 }
 
 /// δ(ε) of one release of each of the two kinds.
-pub fn pair(first: &Kind, second: &Kind, direction: Direction, epsilon: &Real) -> Measured {
+pub fn pair(first: &Releases, second: &Releases, direction: Direction, epsilon: &Real) -> Measured {
     // The law of the noisier one is the flatter one: its variable needs fewer nodes.
     let (first, second) = if first.noise < second.noise { (second, first) } else { (first, second) };
     let (one, other) = (Release::of(first), Release::of(second));

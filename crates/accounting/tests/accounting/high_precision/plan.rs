@@ -15,13 +15,13 @@ pub enum Direction {
 
 /// `count` releases with this rate and noise multiplier.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct Releases {
     pub rate: f64,
     pub noise: f64,
     pub count: u64,
 }
 
-/// How fine: errors of about e^−nats with this many nodes a panel.
+/// How fine: errors of about e^−nats with this many nodes per panel.
 #[derive(Clone, Copy)]
 pub struct Goal {
     pub nats: f64,
@@ -30,14 +30,14 @@ pub struct Goal {
     pub contour: f64,
 }
 
-pub struct Plan {
+pub struct ContourPlan {
     pub lambda: f64,
     pub in_t: Vec<(f64, f64)>,
     /// For every kind of release.
     pub in_x: Vec<Vec<(f64, f64)>>,
 }
 
-impl Plan {
+impl ContourPlan {
     /// The last panel's end in t.
     pub fn end(&self) -> f64 {
         self.in_t.last().unwrap().1
@@ -50,7 +50,7 @@ impl Plan {
     }
 }
 
-impl Kind {
+impl Releases {
     /// ln r(x + iy) on the branch that is real for y = 0, which the cuts up and down from the zeros of r bound.
     fn ln_ratio(&self, x: f64, y: f64) -> (f64, f64) {
         let scale = self.noise * self.noise;
@@ -229,12 +229,12 @@ fn widest(fits: impl Fn(f64) -> bool, most: f64) -> f64 {
     low
 }
 
-fn ln_moments(kinds: &[Kind], direction: Direction, lambda: f64, t: f64) -> f64 {
+fn ln_moments(kinds: &[Releases], direction: Direction, lambda: f64, t: f64) -> f64 {
     kinds.iter().map(|kind| kind.count as f64 * kind.ln_moment(direction, lambda, t)).sum()
 }
 
 /// The slope and curvature of ln M at λ, by differences over a step that suits T releases.
-fn slopes(kinds: &[Kind], direction: Direction, lambda: f64) -> (f64, f64, f64) {
+fn slopes(kinds: &[Releases], direction: Direction, lambda: f64) -> (f64, f64, f64) {
     let value = ln_moments(kinds, direction, lambda, 0.0);
     let step = 0.02 * lambda;
     let (below, above) =
@@ -244,7 +244,7 @@ fn slopes(kinds: &[Kind], direction: Direction, lambda: f64) -> (f64, f64, f64) 
 
 /// The saddle's λ at the ε where δ(ε) is about `delta` (by the saddle point's own approximation), and that ε;
 /// the λ of ε = 0 when δ(0) is smaller.
-pub fn saddle_of_delta(kinds: &[Kind], delta: f64) -> (f64, f64) {
+pub fn saddle_of_delta(kinds: &[Releases], delta: f64) -> (f64, f64) {
     let at = |ln_lambda: f64| {
         let lambda = f64::exp(ln_lambda);
         let (value, slope, curvature) = slopes(kinds, Direction::Remove, lambda);
@@ -265,7 +265,7 @@ pub fn saddle_of_delta(kinds: &[Kind], delta: f64) -> (f64, f64) {
 }
 
 /// The saddle's λ at ε.
-pub fn saddle_of_epsilon(kinds: &[Kind], direction: Direction, epsilon: f64) -> f64 {
+pub fn saddle_of_epsilon(kinds: &[Releases], direction: Direction, epsilon: f64) -> f64 {
     let (mut low, mut high) = (-16.0_f64, 26.0_f64);
     for _ in 0..36 {
         let middle = 0.5 * (low + high);
@@ -277,7 +277,7 @@ pub fn saddle_of_epsilon(kinds: &[Kind], direction: Direction, epsilon: f64) -> 
 }
 
 /// The least λ of a few for which Chernoff's bound on δ(ε) seems to be below `delta`.
-pub fn chernoff_lambda(kinds: &[Kind], direction: Direction, epsilon: f64, delta: f64) -> Option<f64> {
+pub fn chernoff_lambda(kinds: &[Releases], direction: Direction, epsilon: f64, delta: f64) -> Option<f64> {
     let lambdas = (0..36).map(|k| 1e-3 * 2.0_f64.powi(k));
     let ln_bound = |lambda: f64| {
         let factor = -lambda * (1.0 / lambda).ln_1p() - lambda.ln_1p();
@@ -302,13 +302,13 @@ struct Sketch {
 /// Left of the saddle the integrand cancels a little, but often a second hump of the tilted law (λ ≈ 2σ² ln 1/q) is
 /// just right of the saddle, and panels have to be small against the distance to it.
 pub fn plan(
-    kinds: &[Kind],
+    kinds: &[Releases],
     direction: Direction,
     saddle: f64,
     epsilon: f64,
     goal: Goal,
     most: u64,
-) -> Option<Plan> {
+) -> Option<ContourPlan> {
     let law = Law { kinds, direction, epsilon };
     let best = law.ln_integrand(saddle);
     let sketches = [1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1].iter().filter_map(|share| {
@@ -320,12 +320,12 @@ pub fn plan(
     let goal = Goal { nats: sketch.nats, ..goal };
     let in_t = panels_in_t(sketch.lambda, sketch.half, sketch.end);
     let in_x = kinds.iter().map(|kind| kind.panels(direction, sketch.lambda, sketch.end, goal)).collect();
-    let plan = Plan { lambda: sketch.lambda, in_t, in_x };
+    let plan = ContourPlan { lambda: sketch.lambda, in_t, in_x };
     (plan.work(goal) <= most).then_some(plan)
 }
 
 struct Law<'a> {
-    kinds: &'a [Kind],
+    kinds: &'a [Releases],
     direction: Direction,
     epsilon: f64,
 }

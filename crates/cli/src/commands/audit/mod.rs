@@ -13,7 +13,7 @@ use prdo::runfile::Document;
 use prdo::store::Folder;
 use prdo::store::names;
 use prdo_audit::one_run::{OneRun, Proof};
-use prdo_audit::{Audit, AuditError, Check, Real, Report, Setting, Shipped};
+use prdo_audit::{Audit, AuditError, Check, Report, RunSetting, Setting, Shipped};
 use serde_json::{Value as Json, json};
 use std::time::Instant;
 
@@ -121,13 +121,13 @@ impl Subject {
 }
 
 /// What an audit takes from a run file; a run that is not private has nothing to audit.
-fn real(built: &Built, name: String) -> Result<Real, Failure> {
+fn real(built: &Built, name: String) -> Result<RunSetting, Failure> {
     let Some(guarantee) = built.prepared.guarantee else {
         let message = "this run is not private (ε = ∞), so there is no claim to audit: add [privacy] with epsilon and delta";
         return Err(Failure::Input(message.into()));
     };
     let clip = built.clip.ok_or_else(|| Failure::Input("this run clips nothing".into()))?;
-    Ok(Real {
+    Ok(RunSetting {
         name,
         method: built.method,
         settings: built.settings.clone(),

@@ -5,7 +5,7 @@ use crate::commands::compare::print_table;
 use crate::progress::say;
 use prdo::store::Folder;
 use prdo::store::names;
-use prdo_audit::{Check, Real, Setting};
+use prdo_audit::{Check, RunSetting, Setting};
 
 /// The verdict in a sentence or two.
 pub fn verdict(audited: &Audited) -> String {
@@ -33,7 +33,7 @@ pub fn verdict(audited: &Audited) -> String {
 }
 
 /// What was made smaller, in a sentence.
-pub fn scaled(real: &Real, setting: &Setting, dimension: usize) -> String {
+pub fn scaled(real: &RunSetting, setting: &Setting, dimension: usize) -> String {
     let (b0, b) = setting.batches;
     format!(
         "The run has {} rounds, rates {:.6} (first {:.6}) and {dimension} parameters; audited were {} rounds, rates {b}/{n} \

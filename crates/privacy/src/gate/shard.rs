@@ -11,42 +11,25 @@ pub struct Shard<D: Data> {
     slots: usize,
 }
 
-/// Records that do not fit their slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShardError {
-    /// More records than slots.
     #[error("{records} records do not fit in {slots} public slots")]
-    TooManyRecords {
-        /// Records given.
-        records: usize,
-        /// Slots asked for.
-        slots: usize,
-    },
-    /// No slot at all, or more than the exact sum can hold.
+    TooManyRecords { records: usize, slots: usize },
     #[error("a node must have from 1 to 2^28 public slots, not {slots}")]
-    Slots {
-        /// Slots asked for.
-        slots: usize,
-    },
+    Slots { slots: usize },
 }
 
 /// Sums of this many clipped records still fit in the exact sum's integers.
 const MOST_SLOTS: usize = 1 << 28;
 
 impl<D: Data> Shard<D> {
-    /// Seals `data` with one slot a record.
-    ///
-    /// # Errors
-    /// No records, or too many.
+    /// Seals `data` with one slot per record.
     pub fn seal(data: D) -> Result<Self, ShardError> {
         let slots = data.len();
         Self::seal_in_slots(data, slots)
     }
 
     /// Seals `data` in `slots` public slots, of which some may stay empty.
-    ///
-    /// # Errors
-    /// More records than slots, or a number of slots outside 1 to 2^28.
     pub fn seal_in_slots(data: D, slots: usize) -> Result<Self, ShardError> {
         if slots == 0 || slots > MOST_SLOTS {
             return Err(ShardError::Slots { slots });
@@ -57,13 +40,12 @@ impl<D: Data> Shard<D> {
         Ok(Self { data, slots })
     }
 
-    /// N, the public number of slots.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
     /// The records: for the gate alone.
-    pub(crate) fn data(&self) -> &D {
+    pub(super) fn data(&self) -> &D {
         &self.data
     }
 }

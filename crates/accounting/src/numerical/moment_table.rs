@@ -18,12 +18,7 @@ pub(crate) enum Kernel {
     /// 1/(z(z+1)), along the whole contour.
     Contour,
     /// The same for a loss on the points offset + k·step, where the contour ends at π/step.
-    Lattice {
-        /// The distance of the points.
-        step: f64,
-        /// One of the points.
-        offset: f64,
-    },
+    Lattice { step: f64, offset: f64 },
 }
 
 impl Kernel {
@@ -56,7 +51,7 @@ impl Kernel {
 
 /// M^T along z = λ + it at t = 0, Δ, 2Δ, …, and every error of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct MomentTable {
     pub lambda: f64,
     /// Δ.
     pub step: f64,
@@ -77,7 +72,6 @@ pub(crate) struct Table {
     pub kernel: Kernel,
 }
 
-/// Bounds on δ at one ε.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delta {
     pub lower: f64,
@@ -87,7 +81,7 @@ pub(crate) struct Delta {
     pub slope: f64,
 }
 
-impl Table {
+impl MomentTable {
     /// Adds the node at t (counted `times` times): moments e^{ln_size + i·angle} up to a factor e^{±ln_error}.
     pub fn push(&mut self, t: f64, ln_size: f64, angle: f64, ln_error: f64, times: f64) {
         let (kernel, kernel_angle) = self.kernel.at(self.lambda, t);

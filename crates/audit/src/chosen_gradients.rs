@@ -6,15 +6,13 @@ use prdo_privacy::{Differentiator, Engine, Model, Piece, Worker};
 /// A record is its gradient at the current point, and at any other.
 pub type Record = (Vec<f64>, Vec<f64>);
 
-/// Double precision.
-pub struct Puppet {
-    /// Values of a gradient.
+pub struct ChosenGradients {
     pub dimension: usize,
     /// The first coordinate of the current point, as bits.
     pub now: u64,
 }
 
-impl Model for Puppet {
+impl Model for ChosenGradients {
     type Data = Vec<Record>;
 
     fn dimension(&self) -> usize {
@@ -38,13 +36,12 @@ const OUTER: (usize, usize) = (2, 16);
 const LANES: usize = 16;
 
 /// Single precision, in two pieces: the record's values, padded, and an outer product made of them.
-pub struct SinglePuppet {
+pub struct SingleChosenGradients {
     dimension: usize,
     places: Vec<u32>,
 }
 
-impl SinglePuppet {
-    /// For records of so many values.
+impl SingleChosenGradients {
     pub fn new(values: usize) -> Self {
         let padded = values.next_multiple_of(LANES);
         let outer = padded..padded + OUTER.0 * OUTER.1;
@@ -53,7 +50,7 @@ impl SinglePuppet {
     }
 }
 
-impl Model for SinglePuppet {
+impl Model for SingleChosenGradients {
     type Data = Vec<Record>;
 
     fn dimension(&self) -> usize {
@@ -74,7 +71,7 @@ impl Model for SinglePuppet {
     }
 }
 
-impl Engine<Vec<Record>> for SinglePuppet {
+impl Engine<Vec<Record>> for SingleChosenGradients {
     fn coordinates(&self) -> usize {
         self.places.last().map_or(0, |last| *last as usize + 1)
     }
@@ -96,7 +93,6 @@ impl Differentiator<Vec<Record>> for Ready {
     }
 }
 
-/// Gradients at one point.
 #[derive(Default)]
 struct Pieces {
     dense: Vec<f32>,

@@ -1,49 +1,33 @@
 //! The gate of one node: batch → per-record gradient → clip → exact sum → charge → noise → release.
 
+mod contribution;
+mod measure;
+mod rank_one;
+mod shard;
+mod single;
+
+pub use measure::Measurement;
+pub use shard::{Shard, ShardError};
+
 use crate::answer::{Answer, Answerer, Diagnostics, GateError};
 use crate::clip::{Clip, relative_error};
-use crate::contribution::Contribution;
 use crate::grid::Grid;
 use crate::ledger::{Ledger, LedgerError};
-use crate::linear;
 use crate::model::{Data, Model, Records};
 use crate::noise::add_gaussian;
 use crate::planted::Planted;
-use crate::protection::{Exposed, Noised, Protection};
+use crate::protection::{Cases, Exposed, Noised, Protection};
 use crate::query::Query;
 use crate::released::Released;
-use crate::sampling::{self, Batches, Sampling};
-use crate::shard::Shard;
-use crate::single;
+use crate::rules::{OpenRules, PrivateRules};
+use crate::sampling::{self, Sampling};
 use crate::streams::{Hidden, Secret};
+use contribution::Contribution;
 use prdo_accounting::{Event, History, Target};
 use prdo_kernels::{Level, clip as kernel};
 use rayon::prelude::*;
+use std::marker::PhantomData;
 use std::sync::Arc;
-
-/// How a private node answers: Poisson sampling, clipping and noise are not optional.
-#[derive(Debug)]
-pub struct PrivateRules {
-    /// b₀ and b.
-    pub batches: Batches,
-    /// C_g and C_Δ.
-    pub clip: Clip,
-    /// z: noise standard deviation over sensitivity. Checked when the release is charged.
-    pub noise_multiplier: f64,
-    /// What has been spent and what may be.
-    pub ledger: Ledger,
-}
-
-/// How a non-private node answers. Its answers are [`Exposed`].
-#[derive(Clone, Debug)]
-pub struct OpenRules {
-    /// b₀ and b; not looked at when every record is used.
-    pub batches: Batches,
-    /// How a batch is drawn.
-    pub sampling: Sampling,
-    /// Clipping without noise, to see what clipping alone does.
-    pub clip: Option<Clip>,
-}
 
 /// The sole reader of one node's sealed records, through the one model that its owner chose.
 pub struct Gate<M: Model, P: Protection> {
@@ -61,7 +45,7 @@ const PARALLEL_WORK: usize = 1 << 17;
 /// Coordinates of an average that a thread takes at a time.
 const PART: usize = 1 << 14;
 /// Records a thread takes at a time. Fixed, so that floating-point sums do not depend on the thread count.
-pub(crate) const CHUNK: usize = 2048;
+const CHUNK: usize = 2048;
 
 impl<M: Model, P: Protection> Gate<M, P> {
     /// Answers the method's query of `round`.
@@ -70,16 +54,13 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// For `Noised`, the answer is a Poisson-sampled Gaussian release with sensitivity derived from the
     /// query, and was charged to the ledger before its noise was drawn. Rounds only go up: a second answer
     /// for the same round, which would share its random streams, is refused.
-    ///
-    /// # Errors
-    /// An exhausted budget, a round gone by, points of another size, or (non-private) a diverged sum.
     pub fn answer(&mut self, round: u32, query: &Query<'_, P>) -> Result<Answer<P>, GateError> {
         self.check(query)?;
         if u64::from(round) < self.next_round {
             return Err(GateError::RoundGoneBy { round, next: self.next_round });
         }
         self.next_round = u64::from(round) + 1;
-        P::answer(self, round, query)
+        P::case::<Mechanism<M>>((self, round, query))
     }
 
     /// Both points have the model's size and the weights are weights: checked before any record is read.
@@ -97,12 +78,10 @@ impl<M: Model, P: Protection> Gate<M, P> {
         Ok(())
     }
 
-    /// N, the public number of slots.
     pub fn slots(&self) -> usize {
         self.shard.slots()
     }
 
-    /// The rules, the ledger among them.
     pub fn rules(&self) -> &P::Rules {
         &self.rules
     }
@@ -123,9 +102,6 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// Only forward: a checkpoint with fewer rounds or fewer charges than this gate has seen, or (for a
     /// private node) with fewer charges than rounds, is refused. That the charges are the true ones is for
     /// whoever keeps the checkpoint to see to.
-    ///
-    /// # Errors
-    /// [`GateError::Rewind`].
     pub fn restore(&mut self, rounds: u32, history: &History) -> Result<(), GateError> {
         let (charges, spent) = (history.len(), self.charged().map_or(0, |charged| charged.len()));
         let enough = self.charged().is_none() || charges >= u64::from(rounds);
@@ -142,15 +118,6 @@ impl<M: Model, P: Protection> Gate<M, P> {
         self.model.failure().map_or(Ok(()), |why| Err(GateError::Model(why)))
     }
 
-    pub(crate) fn shard(&self) -> &Shard<M::Data> {
-        &self.shard
-    }
-
-    pub(crate) fn model(&self) -> &M {
-        &self.model
-    }
-
-    /// A gate whose records the model can read.
     fn open(
         node: u32,
         model: Arc<M>,
@@ -194,7 +161,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
             return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
         }
         if let Some(model) = self.model.linear() {
-            return linear::clipped_sum(model, self.shard.data(), query, (clip, grid), batch);
+            return rank_one::clipped_sum(model, self.shard.data(), query, (clip, grid), batch);
         }
         let dimension = self.model.dimension();
         let part = |records: &[u32]| {
@@ -217,11 +184,26 @@ impl<M: Model, P: Protection> Gate<M, P> {
     }
 }
 
+/// How a checked query of a round is answered: with noise, or exposed.
+struct Mechanism<M>(PhantomData<M>);
+
+impl<M: Model> Cases for Mechanism<M> {
+    type Input<'a, P: Protection>
+        = (&'a mut Gate<M, P>, u32, &'a Query<'a, P>)
+    where
+        M: 'a;
+    type Output<P: Protection> = Result<Answer<P>, GateError>;
+
+    fn noised((gate, round, query): Self::Input<'_, Noised>) -> Self::Output<Noised> {
+        gate.answer_noised(round, query)
+    }
+
+    fn exposed((gate, round, query): Self::Input<'_, Exposed>) -> Self::Output<Exposed> {
+        gate.answer_exposed(round, query)
+    }
+}
+
 impl<M: Model> Gate<M, Noised> {
-    /// The gate of a private node over its sealed records.
-    ///
-    /// # Errors
-    /// Batch sizes that do not fit the node's slots, or records that the model cannot read.
     pub fn private(
         node: u32,
         model: Arc<M>,
@@ -234,7 +216,6 @@ impl<M: Model> Gate<M, Noised> {
         Self::open(node, model, shard, secret, rules)
     }
 
-    /// Plants a bug, for the audit's own tests.
     #[cfg(all(feature = "planted-bugs", debug_assertions))]
     pub fn plant(&mut self, bug: crate::planted::Bug) {
         self.planted.bug = Some(bug);
@@ -243,16 +224,11 @@ impl<M: Model> Gate<M, Noised> {
         }
     }
 
-    /// The ledger of this node.
     pub fn ledger(&self) -> &Ledger {
         &self.rules.ledger
     }
 
-    pub(crate) fn answer_noised(
-        &mut self,
-        round: u32,
-        query: &Query<'_, Noised>,
-    ) -> Result<Answer<Noised>, GateError> {
+    fn answer_noised(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<Answer<Noised>, GateError> {
         let (clip, size) = (self.rules.clip, self.rules.batches.size(query.batch));
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
@@ -292,10 +268,6 @@ impl<M: Model> Answerer for Gate<M, Noised> {
 }
 
 impl<M: Model> Gate<M, Exposed> {
-    /// The gate of a non-private node.
-    ///
-    /// # Errors
-    /// Batch sizes that do not fit the node's slots, or records that the model cannot read.
     pub fn exposed(
         node: u32,
         model: Arc<M>,
@@ -310,7 +282,7 @@ impl<M: Model> Gate<M, Exposed> {
         Self::open(node, model, shard, secret, rules)
     }
 
-    pub(crate) fn answer_exposed(
+    fn answer_exposed(
         &mut self,
         round: u32,
         query: &Query<'_, Exposed>,

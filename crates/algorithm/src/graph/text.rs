@@ -7,92 +7,27 @@ use super::{GraphError, MAX_NODES, MixingError};
 /// Why the text of a network cannot be read. Lines and columns count from 1, nodes from 0.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ParseError {
-    /// Nothing but comments and empty lines.
     #[error("no network in the text: expected lines \"i j\", or the rows of a square matrix")]
     Empty,
-    /// A line with another number of columns than the first.
     #[error("line {line}: expected {expected}, found {found}")]
-    Columns {
-        /// The line.
-        line: usize,
-        /// How many columns there should be.
-        expected: String,
-        /// How many there are.
-        found: usize,
-    },
-    /// Something that is not the number it should be.
+    Columns { line: usize, expected: String, found: usize },
     #[error("line {line}, column {column}: expected {expected}, found {found:?}")]
-    Number {
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-        /// What should be there.
-        expected: &'static str,
-        /// What is there.
-        found: String,
-    },
-    /// A node's number beyond the largest allowed.
+    Number { line: usize, column: usize, expected: &'static str, found: String },
     #[error("line {line}, column {column}: node {index} is out of range, expected 0 to {largest}")]
-    Index {
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-        /// The node's number.
-        index: u64,
-        /// The largest number allowed.
-        largest: usize,
-    },
-    /// A matrix with more or fewer rows than columns.
+    Index { line: usize, column: usize, index: u64, largest: usize },
     #[error("line {line}: expected a square matrix, found {rows} rows of {columns} columns")]
-    NotSquare {
-        /// The last line of the matrix.
-        line: usize,
-        /// Number of rows.
-        rows: usize,
-        /// Number of columns.
-        columns: usize,
-    },
-    /// An edge from a node to itself in a list without weights.
+    NotSquare { line: usize, rows: usize, columns: usize },
     #[error("line {line}: edge ({node}, {node}): a node cannot be its own neighbour")]
-    SelfLoop {
-        /// The line.
-        line: usize,
-        /// Both ends.
-        node: usize,
-    },
-    /// The same edge with two different weights.
+    SelfLoop { line: usize, node: usize },
     #[error("line {line}: weight of edge ({from}, {to}) is {value}, but {earlier} in an earlier line")]
-    Conflict {
-        /// The later of the two lines.
-        line: usize,
-        /// One end.
-        from: usize,
-        /// The other end.
-        to: usize,
-        /// The weight in this line.
-        value: f64,
-        /// The weight in the earlier line.
-        earlier: f64,
-    },
-    /// Both an edge list and a matrix.
+    Conflict { line: usize, from: usize, to: usize, value: f64, earlier: f64 },
     #[error(
         "line {line}: {rows} rows of {columns} columns can be an edge list or a matrix; \
          make the first line of the text \"# edges\" or \"# matrix\""
     )]
-    Ambiguous {
-        /// The first line with numbers.
-        line: usize,
-        /// Number of rows.
-        rows: usize,
-        /// Number of columns.
-        columns: usize,
-    },
-    /// The lines are well formed but make no graph.
+    Ambiguous { line: usize, rows: usize, columns: usize },
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The lines are well formed but make no mixing matrix.
     #[error(transparent)]
     Mixing(#[from] MixingError),
 }
@@ -104,9 +39,8 @@ pub(super) enum Shape {
 }
 
 /// The lines with something on them, cut into fields.
-pub(super) struct Table<'a> {
+pub(super) struct NetworkText<'a> {
     marker: Option<Shape>,
-    /// The number of nodes, if the marker gives it.
     pub(super) nodes: Option<usize>,
     pub(super) lines: Vec<Line<'a>>,
 }
@@ -117,7 +51,7 @@ pub(super) struct Line<'a> {
     pub(super) fields: Vec<&'a str>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> NetworkText<'a> {
     /// Cuts a text into fields; every line must have as many as the first.
     pub(super) fn read(text: &'a str) -> Result<Self, ParseError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -149,7 +83,7 @@ impl<'a> Table<'a> {
         self.lines.first().map_or(2, |line| line.fields.len())
     }
 
-    /// Whether this is an edge list or a matrix, by the marker or else by its looks.
+    /// Whether this is an edge list or a matrix, by the marker or else by its shape.
     pub(super) fn shape(&self) -> Result<Shape, ParseError> {
         if let Some(marker) = self.marker {
             return Ok(marker);
@@ -170,7 +104,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A node's number, in range.
     pub(super) fn node(&self, line: &Line<'_>, field: usize) -> Result<usize, ParseError> {
         let (found, column) = (line.fields[field], field + 1);
         let index: u64 = found.parse().map_err(|_| ParseError::Number {

@@ -1,6 +1,6 @@
 //! Looking at the objective: for simulations and for a node's own eyes. Never noised, never sent.
 
-use crate::gate::{CHUNK, Gate};
+use super::{CHUNK, Gate};
 use crate::model::{Data, Model, Records};
 use crate::protection::{Exposed, Protection};
 use crate::released::Released;
@@ -9,9 +9,7 @@ use rayon::prelude::*;
 /// A node's local objective f_i at a point, computed from its records without protection.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// f_i(x).
     pub loss: f64,
-    /// ∇f_i(x).
     pub gradient: Released<Exposed>,
 }
 
@@ -31,7 +29,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// # Guarantee
     /// None, as [`Gate::measure`].
     pub fn measure_first(&self, most: usize, x: &[f64]) -> Measurement {
-        let (model, data) = (self.model(), self.shard().data());
+        let (model, data) = (&*self.model, self.shard.data());
         let records = data.len().min(most);
         let part = |k: usize| {
             let mut gradient = vec![0.0; model.dimension()];

@@ -13,22 +13,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much the norm of a computed contribution may exceed its bound, relative: the sum of squares, a difference
 /// and two products rounded once each, and the factor rounded to single precision. Generously.
-pub(crate) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
+pub(super) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
 
 /// Clipping norms between which no factor overflows or loses digits in single precision: factors are at most 2²⁵/1e-10
 /// a unit, and rows and columns of outer products at most 1e15 (see [`outer_squares`]), so that their products stay
 /// below 1e34; and at least 2²⁴/1e31 times the query's weights.
-pub(crate) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
+pub(super) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
 
 /// The largest squared norm of an outer product's rows or columns. Records beyond it are left out as those are whose
 /// values are not finite: a vector scaled by a factor of its own could overflow although the product is small.
 const LARGEST_SQUARES: f64 = 1e30;
 
-/// Records whose contributions of at most 2²⁵ steps a coordinate still fit in 32 bits.
+/// Records whose contributions of at most 2²⁵ steps per coordinate still fit in 32 bits.
 const RECORDS_PER_FLUSH: usize = 63;
 
 /// Exact sum, on the grid, of the batch's clipped contributions, in the order of the model's parameters.
-pub(crate) fn clipped_sum<D: Sync, P: Protection>(
+pub(super) fn clipped_sum<D: Sync, P: Protection>(
     engine: &dyn Engine<D>,
     data: &D,
     query: &Query<'_, P>,
@@ -89,7 +89,6 @@ fn groups(batch: &[u32], most: usize, threads: usize) -> Vec<&[u32]> {
 /// What a record's gradient, and its difference, are multiplied by, in steps of the grid; `None`: it is left out.
 type Factors = Option<(f32, Option<f32>)>;
 
-/// A growing sum of clipped contributions.
 struct Sum<'a, P: Protection> {
     query: &'a Query<'a, P>,
     clip: &'a Clip,
@@ -133,7 +132,6 @@ impl<'a, P: Protection> Sum<'a, P> {
         self.records = 0;
     }
 
-    /// Adds to each of `sums` the sum at its place.
     fn add_to(&self, sums: &mut [i64], places: &[u32]) {
         kernel::add_from_places(sums, &self.recent, places);
         if !self.total.is_empty() {
@@ -195,7 +193,6 @@ impl<'a, P: Protection> Sum<'a, P> {
         (norm_from(squares), difference)
     }
 
-    /// ‖piece‖².
     fn squares(&self, piece: Piece<'_>) -> f64 {
         match piece {
             Piece::Dense(values) => kernel::sum_of_squares(self.level, values),

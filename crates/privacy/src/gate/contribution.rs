@@ -8,7 +8,7 @@ use crate::protection::Protection;
 use crate::query::Query;
 
 /// Computes one record's clipped contribution after another and adds it to a sum on the grid.
-pub(crate) struct Contribution<'a, M: Model, P: Protection> {
+pub(super) struct Contribution<'a, M: Model, P: Protection> {
     model: &'a M,
     data: &'a M::Data,
     query: &'a Query<'a, P>,
@@ -16,11 +16,11 @@ pub(crate) struct Contribution<'a, M: Model, P: Protection> {
     grid: Grid,
     at: Vec<f64>,
     difference: Vec<f64>,
-    pub(crate) counts: Diagnostics,
+    pub(super) counts: Diagnostics,
 }
 
 impl<'a, M: Model, P: Protection> Contribution<'a, M, P> {
-    pub(crate) fn new(
+    pub(super) fn new(
         model: &'a M,
         data: &'a M::Data,
         query: &'a Query<'a, P>,
@@ -34,7 +34,7 @@ impl<'a, M: Model, P: Protection> Contribution<'a, M, P> {
     }
 
     /// Adds `record`'s contribution; nothing if a gradient of its is not finite.
-    pub(crate) fn add(&mut self, record: usize, sum: &mut [i64]) {
+    pub(super) fn add(&mut self, record: usize, sum: &mut [i64]) {
         self.counts.records += 1;
         self.counts.evaluations += self.query.evaluations();
         // Cleared before each record: a model that forgets a coordinate must not find another record's there.
