@@ -9,7 +9,7 @@
 
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Expected, Frame, HEADER, Hash, Header, Kind};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Barrier};
@@ -215,7 +215,7 @@ fn neighbour(member: usize, me: usize, at: Option<SocketAddr>, bytes: usize) -> 
 fn frame(from: usize, to: usize, exchange: u64, payload: &Arc<[u8]>, hash: Hash) -> Frame {
     let Expected { run, agreement, .. } = expected(to, from, payload.len());
     let header = Header {
-        kind: Kind::Vector,
+        kind: FrameKind::Vector,
         sender: from as u32,
         receiver: to as u32,
         run,

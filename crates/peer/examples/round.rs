@@ -238,7 +238,8 @@ fn setup(
     let budget = Target::new(1e4, 1e-5).unwrap();
     std::fs::create_dir_all(folder).unwrap();
     let directory = Directory::open(folder).unwrap();
-    let mut ledger = LedgerFile::open(Box::new(directory.again()), "ledger", &[7; 32], budget).unwrap();
+    let mut ledger =
+        LedgerFile::open(Box::new(directory.inside("ledger").unwrap()), "ledger", &[7; 32], budget).unwrap();
     ledger.begin_run(&IDS.0, &IDS.1, me, "benchmark").unwrap();
     let ledger = Arc::new(Mutex::new(ledger));
     let (home, saved) = Home::open(Box::new(directory), IDS.0, IDS.1, me, Arc::clone(&ledger)).unwrap();

@@ -25,49 +25,28 @@ pub trait Transport: Send {
     fn close(&mut self, wait: Duration);
 }
 
-/// What a transport reports.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     /// The link to this neighbour is up: its identity is proven.
-    Up {
-        /// Which neighbour.
-        peer: usize,
-    },
+    Up { peer: usize },
     /// The link is down, or could not be made.
-    Down {
-        /// Which neighbour.
-        peer: usize,
-        /// Why.
-        why: Reason,
-    },
+    Down { peer: usize, why: Reason },
     /// A whole frame that passed [`crate::wire::Expected::check`] and whose payload has the hash it says.
-    Frame {
-        /// From which neighbour.
-        peer: usize,
-        /// The frame.
-        frame: Frame,
-    },
+    Frame { peer: usize, frame: Frame },
     /// Somebody was turned away, or a neighbour sent something that is not a frame for us (its link went down).
-    Refused {
-        /// A member's name, or a public key that is not a member's.
-        who: String,
-        /// What was wrong.
-        why: Reason,
-    },
+    /// `who` is a member's name, or a public key that is not a member's.
+    Refused { who: String, why: Reason },
 }
 
 /// Why there is no link, or why somebody was turned away. Whoever decides something by it looks at the variant: the
 /// words are for people, and may be a neighbour's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// This node's own finding about what the other side sent.
+    /// This node's own finding about what the other side sent, and what else is to be said (may be empty).
     Wire {
-        /// What is wrong with it.
         error: WireError,
-        /// What else is to be said; may be empty.
         aside: String,
     },
-    /// Anything else.
     Words(String),
 }
 

@@ -54,7 +54,6 @@ impl Calls {
         result
     }
 
-    /// Losses and gradients of these records at a point.
     fn evaluate<F: Feature>(&self, x: &Py<PyBytes>, data: &Table<F>, records: &[u32]) -> Option<Evaluated> {
         self.attached(|py| {
             let (features, labels) = (features(py, data, records)?, labels(py, data, records)?);
@@ -258,7 +257,7 @@ pub fn dependence(deviation: f64) -> String {
     format!(
         "the gradient of a record changes by {:.2} % when other records are in the batch, or from call to call: \
          clipping then bounds nothing and the run would not be private. Batch normalisation, a loss that is a mean over \
-         the batch, and dropout do this: return one gradient a record, of that record's own loss (check=False skips this \
+         the batch, and dropout do this: return one gradient per record, of that record's own loss (check=False skips this \
          test, on your own responsibility)",
         100.0 * deviation
     )

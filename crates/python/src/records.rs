@@ -23,7 +23,6 @@ pub struct Arrays<'py> {
 }
 
 impl Arrays<'_> {
-    /// The records, every number checked.
     pub fn load(self) -> PyResult<Loaded> {
         let width = self.shape.iter().skip(1).product();
         let image = match self.shape[..] {

@@ -1,10 +1,10 @@
 //! One run: settings and records from Python, checked and sealed, then trained once.
 
 use crate::errors;
-use crate::own::{Given as GivenModel, Own};
 use crate::records::Arrays;
 use crate::shared::Shared;
 use crate::trained::{self, Trained};
+use crate::user_model::{ModelHandle, UserModel};
 use prdo::config::{Built, build, build_own, resolved};
 use prdo::runfile::{Document, Given, Key};
 use prdo::simulator::Row;
@@ -55,7 +55,7 @@ impl Session {
         records: Option<Arrays<'_>>,
         test: Option<Arrays<'_>>,
         title: Option<String>,
-        model: Option<GivenModel>,
+        model: Option<ModelHandle>,
         unseeded: bool,
     ) -> PyResult<Self> {
         let refuse = |e| errors::config(&e, ORIGIN);
@@ -74,7 +74,7 @@ impl Session {
             document.give_records(Given { records, test, title }).map_err(refuse)?;
         }
         let shared = Arc::new(Shared::default());
-        let own = model.map(|model| Own::new(py, model, Arc::clone(&shared))).transpose()?;
+        let own = model.map(|model| UserModel::new(py, model, Arc::clone(&shared))).transpose()?;
         let built = py.detach(|| match &own {
             Some(own) => build_own(&document, own),
             None => build(&document),
@@ -185,7 +185,6 @@ impl Session {
     }
 }
 
-/// The time between checkpoints.
 fn interval(seconds: f64) -> PyResult<Duration> {
     if !(seconds.is_finite() && seconds >= 0.0) {
         let allowed = "a number of seconds of at least 0";
@@ -208,7 +207,7 @@ fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option
     let receiver = Mutex::new(receiver);
     loop {
         let event = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
-        let told = match (event, each) {
+        let reported = match (event, each) {
             (Err(RecvTimeoutError::Disconnected), _) => return,
             (Ok(Event::Row(row)), Some(each)) => {
                 trained::cells(py, &row).and_then(|cells| each.call1(py, (row.round, cells))).map(|_| ())
@@ -216,13 +215,12 @@ fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option
             (Ok(Event::Round(round)), Some(each)) => each.call1(py, (round, py.None())).map(|_| ()),
             _ => Ok(()),
         };
-        if let Err(error) = told.and_then(|()| py.check_signals()) {
+        if let Err(error) = reported.and_then(|()| py.check_signals()) {
             shared.fail(error);
         }
     }
 }
 
-/// Why a training did not end.
 enum Failure {
     Train(TrainError),
     Interrupted,
@@ -263,14 +261,14 @@ impl Ready {
         let again = folder.as_ref().map(|folder| format!("run.train({:?}, resume=True)", folder.path()));
         let options = Options {
             stop: &|| shared.stopped(),
-            // The secret of an unseeded run is kept nowhere: another process cannot go on with it.
+            // The secret of an unseeded run is kept nowhere: another process cannot resume it.
             checkpoint_every: (!document.unseeded).then_some(checkpoint_every),
             again: again.unwrap_or_default(),
             tensorboard: false,
             results: true,
         };
-        let mut told = Told { sender, shared: &shared, at: Instant::now() };
-        let trained = trainer.train(&options, &mut told)?;
+        let mut reporter = Reporter { sender, shared: &shared, at: Instant::now() };
+        let trained = trainer.train(&options, &mut reporter)?;
         let results = trained.results.ok_or(Failure::Interrupted)?;
         Ok(Trained::new(document.name(), run_file, trained.rows, trained.moments, &built, results))
     }
@@ -281,22 +279,22 @@ fn finished(folder: &Path) -> TrainError {
 }
 
 /// Tells the waiting thread what is measured.
-struct Told<'a> {
+struct Reporter<'a> {
     sender: Sender<Event>,
     shared: &'a Shared,
     at: Instant,
 }
 
-impl Told<'_> {
+impl Reporter<'_> {
     /// What a model left unanswered is not kept, neither as a row nor in a checkpoint.
-    fn whole(&self) -> Result<(), ObserverError> {
+    fn check_answered(&self) -> Result<(), ObserverError> {
         if self.shared.spoiled() { Err("the model did not answer".into()) } else { Ok(()) }
     }
 }
 
-impl TrainObserver for Told<'_> {
+impl TrainObserver for Reporter<'_> {
     fn row(&mut self, row: &Row) -> Result<(), ObserverError> {
-        self.whole()?;
+        self.check_answered()?;
         // Nobody listens any more only when the waiting thread is gone, and the process with it.
         let _ = self.sender.send(Event::Row(*row));
         self.at = Instant::now();
@@ -304,7 +302,7 @@ impl TrainObserver for Told<'_> {
     }
 
     fn round(&mut self, stage: &Stage<'_>) -> Result<(), ObserverError> {
-        self.whole()?;
+        self.check_answered()?;
         if self.at.elapsed() >= TICK {
             let _ = self.sender.send(Event::Round(stage.round));
             self.at = Instant::now();
@@ -313,6 +311,6 @@ impl TrainObserver for Told<'_> {
     }
 
     fn measured(&mut self, _: Option<&Worry>) -> Result<(), ObserverError> {
-        self.whole()
+        self.check_answered()
     }
 }

@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::path::PathBuf;
 
-/// A finished run.
 #[pyclass(frozen, module = "prdo._prdo")]
 pub struct Trained {
     name: String,
@@ -31,7 +30,6 @@ pub struct Trained {
 /// A row's cells, in the order of `metrics.csv`; empty ones are `None`.
 type Cells<'py> = Bound<'py, PyTuple>;
 
-/// A row's cells.
 pub fn cells<'py>(py: Python<'py>, row: &Row) -> PyResult<Cells<'py>> {
     let cell = |number: Number| match number {
         Number::Whole(count) => count.into_bound_py_any(py),
@@ -41,7 +39,6 @@ pub fn cells<'py>(py: Python<'py>, row: &Row) -> PyResult<Cells<'py>> {
 }
 
 impl Trained {
-    /// Keeps what a finished run holds.
     pub fn new(
         name: String,
         run_file: String,
@@ -56,7 +53,6 @@ impl Trained {
         Self { name, run_file, rows, moments, average, models, node_accuracy, results }
     }
 
-    /// Writes everything.
     fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
         folder.write(names::RUN_FILE, self.run_file.as_bytes())?;
         let lines: Vec<String> = std::iter::once(header()).chain(self.rows.iter().map(format_row)).collect();
@@ -72,13 +68,11 @@ impl Trained {
 
 #[pymethods]
 impl Trained {
-    /// The run's name.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Every setting, as a run file.
     #[getter]
     fn run_file(&self) -> &str {
         &self.run_file
@@ -90,13 +84,11 @@ impl Trained {
         artefact::line(&self.results.summary)
     }
 
-    /// The names of the metrics' columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         COLUMNS.iter().map(|column| column.name.to_string()).collect()
     }
 
-    /// The metrics, row by row.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Cells<'py>>> {
         self.rows.iter().map(|row| cells(py, row)).collect()
@@ -110,7 +102,6 @@ impl Trained {
         self.moments.iter().map(cells).collect()
     }
 
-    /// x̄.
     #[getter]
     fn average<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &bytes::of(&self.average))

@@ -33,7 +33,6 @@ pub(super) fn split(file: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The terms' text.
 pub(super) fn write(terms: &Terms) -> String {
     let mut text = String::from(REMARK);
     // Writing to a string does not fail.
@@ -88,7 +87,6 @@ fn write_member(text: &mut String, i: usize, member: &Member, row: &[(u32, f64)]
     writeln!(text, "addresses = [{addresses}]\nrecords = {}\nweights = [{weights}]", member.records)
 }
 
-/// A text in quotes.
 fn one_line(text: &str) -> String {
     let mut quoted = String::from("\"");
     text.chars().for_each(|c| escape(&mut quoted, c));
@@ -96,7 +94,6 @@ fn one_line(text: &str) -> String {
     quoted
 }
 
-/// The inside of a text of many lines.
 fn many_lines(text: &str) -> String {
     let mut inside = String::new();
     for c in text.chars() {
@@ -119,12 +116,10 @@ fn escape(out: &mut String, c: char) {
     }
 }
 
-/// A member's signature as a line.
 pub(super) fn signature_line(member: &Member, signature: &Signature) -> String {
     format!("signature {} {} {signature}\n", member.name, member.key)
 }
 
-/// Name, key and signature of a line.
 pub(super) fn signature(line: &str) -> Option<(&str, PublicKey, Signature)> {
     let mut words = line.strip_suffix('\n')?.split(' ');
     let ("signature", name, key, signature, None) =
@@ -193,9 +188,6 @@ fn members(top: &mut Fields) -> Result<(Vec<Member>, Vec<Row>), AgreementError> 
 
 /// The members that a file lists, a table `[[member]]` with `name`, `key`, `addresses` and `records` each; `relayed`
 /// says that a relay will be named, so that addresses may be left out.
-///
-/// # Errors
-/// Text that is not TOML, keys that are missing or unknown, values that are not allowed.
 pub fn parse_members(text: &str, relayed: bool) -> Result<Vec<Member>, AgreementError> {
     let mut top = Fields::read(text)?;
     let mut members = Vec::new();

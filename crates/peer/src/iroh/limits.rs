@@ -79,7 +79,7 @@ impl Limits {
             return refuse("window", self.window.to_string(), "from 10000 to 1073741824 bytes");
         }
         if self.minimum_rate == 0 {
-            return refuse("minimum_rate", "0".to_owned(), "at least 1 byte a second");
+            return refuse("minimum_rate", "0".to_owned(), "at least 1 byte per second");
         }
         if self.silence > LONGEST_SILENCE || self.silence < Duration::from_millis(300) {
             return refuse("silence", format!("{:?}", self.silence), "from 0.3 to 15 s");

@@ -64,7 +64,7 @@ fn a_neighbour_with_another_key_is_not_reached() {
     let mut zero = links(0, &[(1, Some(other.local_address()))], 8);
     zero.dial(1);
     let why = expect_down(&mut zero, 1);
-    assert!(why.contains("has another key") && why.contains("dialled 127.0.0.1:"), "{why}");
+    assert!(why.contains("has a different key") && why.contains("dialled 127.0.0.1:"), "{why}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Expected, Frame, HELLO, Header, Hello, Kind};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HELLO, Header, Hello};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,15 +84,15 @@ pub fn again(mut make: impl FnMut() -> Result<Links, LinksError>) -> Links {
 /// A vector's frame from `from` to `to`, every byte a function of the exchange.
 pub fn vector(from: usize, to: usize, exchange: u64, bytes: usize) -> Frame {
     let payload: Arc<[u8]> = (0..bytes).map(|i| (i as u64 * 31 + exchange) as u8).collect();
-    Frame { header: header(Kind::Vector, from, to, exchange, &payload), payload }
+    Frame { header: header(FrameKind::Vector, from, to, exchange, &payload), payload }
 }
 
 pub fn hello(from: usize, to: usize) -> Frame {
     Frame::hello(&expected(to, from, 0), 0, &Hello::default())
 }
 
-pub fn header(kind: Kind, from: usize, to: usize, exchange: u64, payload: &[u8]) -> Header {
-    assert!(kind != Kind::Hello || payload.len() == HELLO);
+pub fn header(kind: FrameKind, from: usize, to: usize, exchange: u64, payload: &[u8]) -> Header {
+    assert!(kind != FrameKind::Hello || payload.len() == HELLO);
     Header {
         kind,
         sender: from as u32,

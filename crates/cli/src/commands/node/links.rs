@@ -2,7 +2,7 @@
 
 use super::check::Attempt;
 use crate::commands::Failure;
-use prdo_member::Seat;
+use prdo_member::Membership;
 use prdo_peer::identity::Identity;
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Transport};
@@ -18,7 +18,12 @@ impl From<LinksError> for Failure {
 }
 
 /// Listens, and knows the neighbours. Somebody who only looks stops nobody with another agreement.
-pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr, looks: bool) -> Result<Links, Failure> {
+pub fn open(
+    seat: &Membership,
+    identity: &Identity,
+    listen: SocketAddr,
+    looks: bool,
+) -> Result<Links, Failure> {
     let neighbours: Vec<_> = seat
         .neighbours()
         .into_iter()
@@ -66,7 +71,7 @@ struct Try {
 
 /// Tries to reach every neighbour: identities are proven, nothing else is said.
 pub fn attempt(
-    seat: &Seat,
+    seat: &Membership,
     identity: &Identity,
     listen: SocketAddr,
     wait: Duration,
@@ -104,7 +109,7 @@ pub fn attempt(
     Ok(neighbours.iter().map(result).collect())
 }
 
-fn hear(incoming: Option<Incoming>, tries: &mut BTreeMap<usize, Try>, seat: &Seat) {
+fn hear(incoming: Option<Incoming>, tries: &mut BTreeMap<usize, Try>, seat: &Membership) {
     match incoming {
         Some(Incoming::Up { peer }) => {
             if let Some(t) = tries.get_mut(&peer) {
