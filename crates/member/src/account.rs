@@ -2,7 +2,8 @@
 
 use crate::{Membership, NodeError};
 use prdo_accounting::{Accountant, Event, History, Target};
-use prdo_peer::dir::Directory;
+use prdo_disk::folder_of;
+use prdo_peer::dir::{Directory, read_unlocked};
 use prdo_peer::ledger::LedgerFile;
 use prdo_peer::ledger::contents::Contents;
 use prdo_peer::wire::Hash;
@@ -170,7 +171,7 @@ impl Account {
     }
 }
 
-/// Refuses to begin a ledger for records that have one already, beside the data, under a name that the file had before.
+/// Refuses to start a ledger for records that have one already, beside the data, under a name that the file had before.
 /// The first line tells whose it is, whatever became of the rest. Gives the others, but not those of other members.
 fn others_beside(
     membership: &Membership,
@@ -179,20 +180,15 @@ fn others_beside(
     digest: &Hash,
 ) -> Result<Vec<String>, NodeError> {
     let mut others = Vec::new();
-    let beside = |file: &Path| match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    for folder in [beside(path), beside(data)] {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+    for folder in [folder_of(path), folder_of(data)] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let other = entry.path();
             let is_ledger = other.extension().is_some_and(|ending| ending == "ledger") && other.is_file();
             if !is_ledger || same_file(&other, path) {
                 continue;
             }
             let shown = other.display().to_string();
-            let bytes = std::fs::read(&other)
-                .map_err(|e| prdo_peer::disk::DiskError { file: shown.clone(), problem: e.to_string() })?;
+            let bytes = read_unlocked(&other)?.unwrap_or_default();
             let first = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
             if Contents::parse(first).ok().and_then(|contents| contents.records()) == Some(*digest) {
                 return Err(NodeError::OtherLedger { data: data.display().to_string(), ledger: shown });
@@ -214,11 +210,11 @@ fn is_harmless(membership: &Membership, ledger: &[u8]) -> bool {
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
-    let whole = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    whole(one) == whole(other)
+    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    resolved(one) == resolved(other)
 }
 
-/// Refuses an agreement that goes on from another and took less for released than the ledger has of that run: its ε
+/// Refuses an agreement that continues another and took less for released than the ledger has of that run: its ε
 /// would be wrong.
 fn assumed_enough(membership: &Membership, ledger: Option<&LedgerFile>) -> Result<(), NodeError> {
     let Some(old) = membership.agreement.terms().continues else { return Ok(()) };

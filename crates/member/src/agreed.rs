@@ -16,7 +16,7 @@ pub fn record_facts(signed: &Facts) -> RecordFacts {
 /// What members would agree on, besides the settings.
 pub struct Proposal {
     pub run: Hash,
-    /// The hash of the agreement that it goes on from.
+    /// The hash of the agreement that this one continues.
     pub continues: Option<Hash>,
     /// An own relay for members that cannot reach each other directly.
     pub relay: Option<String>,

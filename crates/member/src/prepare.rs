@@ -12,7 +12,7 @@ use prdo_peer::dir::{Directory, read_unlocked};
 use prdo_peer::disk::DiskError;
 use prdo_peer::home::Home;
 use prdo_peer::identity::Identity;
-use prdo_peer::ledger::LedgerFile;
+use prdo_peer::ledger::{LedgerFile, Resume, lock};
 use prdo_peer::machine::Patience;
 use prdo_peer::session::Setup;
 use prdo_peer::wire::hex;
@@ -98,7 +98,7 @@ impl Ready {
     }
 
     /// Opens the ledger and the folder, seals the records and gives what a session needs. `from` is the folder of the run
-    /// that this one goes on from.
+    /// that this one continues.
     ///
     /// # Errors
     /// A folder or a ledger that does not fit; nothing was released.
@@ -112,14 +112,12 @@ impl Ready {
     ) -> Result<(Started, Membership), NodeError> {
         let Self { membership, own, account, accountant, home, .. } = self;
         let home = home.ok_or_else(|| NodeError::Foreign { folder: "(none)".into() })?;
-        let (run, hash, number) =
-            (membership.agreement.terms().run, *membership.agreement.hash(), membership.number as u32);
+        let terms = membership.agreement.terms();
+        let (run, hash, number) = (terms.run, *membership.agreement.hash(), membership.number as u32);
         let budget = account.budget;
         check_ledger(&membership, &account, &home, newcomer)?;
-        let ledger = account.open(&own.digest)?;
-        let ledger = Arc::new(Mutex::new(ledger));
-        let name = &membership.agreement.terms().name;
-        locked(&ledger).begin_run(&run, &hash, number, name)?;
+        let ledger = Arc::new(Mutex::new(account.open(&own.digest)?));
+        lock(&ledger).begin_run(&run, &hash, number, &terms.name)?;
         keep_agreement(&home, &membership.agreement)?;
         let wrong =
             |error| NodeError::Home { folder: home.path().display().to_string(), error: Box::new(error) };
@@ -131,21 +129,20 @@ impl Ready {
         };
         let recipe = &membership.planned.recipe;
         let node = recipe.method.start::<Noised>(&start, &recipe.settings)?;
-        let resume = locked(&ledger).resume(&run)?;
+        let resume = lock(&ledger).resume(&run)?;
         let book = LedgerFile::book(&ledger, &run, &hash, number)?;
         let charged = Ledger::after(accountant, budget, resume.history.clone()).kept_by(Box::new(book));
         let sealing = Sealing { membership: &membership, secret: Arc::new(secret), ledger: charged };
+        let model = &membership.planned.model;
         let gate = match own.table {
-            RecordTable::Numbers(table) => {
-                sealing.gate(membership.planned.model.numbers(), table, &resume)?
-            }
-            RecordTable::Features(table) => match membership.planned.model.mapped() {
+            RecordTable::Numbers(table) => sealing.gate(model.numbers(), table, &resume)?,
+            RecordTable::Features(table) => match model.mapped() {
                 Some(model) => sealing.gate(model, table, &resume)?,
-                None => sealing.gate(membership.planned.model.numbers(), table.to_numbers(), &resume)?,
+                None => sealing.gate(model.numbers(), table.to_numbers(), &resume)?,
             },
-            RecordTable::Images(table) => match membership.planned.model.images() {
+            RecordTable::Images(table) => match model.images() {
                 Some(model) => sealing.gate(model, table, &resume)?,
-                None => sealing.gate(membership.planned.model.numbers(), table.to_numbers(), &resume)?,
+                None => sealing.gate(model.numbers(), table.to_numbers(), &resume)?,
             },
         };
         let rounds_done = saved.state.as_ref().map_or(0, |state| state.round);
@@ -153,11 +150,6 @@ impl Ready {
         let setup = Setup { place, patience, node, gate, home: folder, saved, background: true };
         Ok((Started { setup, ledger, rounds_done }, membership))
     }
-}
-
-/// The ledger, whatever happened to whoever had it.
-pub fn locked(ledger: &Mutex<LedgerFile>) -> std::sync::MutexGuard<'_, LedgerFile> {
-    ledger.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 struct Sealing<'a> {
@@ -171,7 +163,7 @@ impl Sealing<'_> {
         self,
         model: BoxedModel<F>,
         table: Table<F>,
-        resume: &prdo_peer::ledger::Resume,
+        resume: &Resume,
     ) -> Result<Box<dyn Answerer>, NodeError>
     where
         Table<F>: prdo_privacy::Data,
@@ -197,28 +189,20 @@ impl Sealing<'_> {
 /// Refuses a folder with something else in it, or of another agreement.
 fn check_home(folder: &Path, membership: &Membership) -> Result<(), NodeError> {
     let shown = || folder.display().to_string();
-    match read_unlocked(&folder.join(AGREEMENT))? {
-        Some(text) => {
-            let found = Agreement::parse(&String::from_utf8_lossy(&text));
-            let found = found.map_err(|error| NodeError::Agreement {
-                file: folder.join(AGREEMENT).display().to_string(),
-                error: Box::new(error),
-            })?;
-            if found.hash() != membership.agreement.hash() {
-                let (theirs, ours) = (hex(found.hash()), hex(membership.agreement.hash()));
-                return Err(NodeError::OtherAgreement { folder: shown(), theirs, ours });
-            }
-            Ok(())
+    if folder.join(AGREEMENT).is_file() {
+        let (found, ours) = (read_agreement(folder)?, membership.agreement.hash());
+        if found.hash() != ours {
+            let (theirs, ours) = (hex(found.hash()), hex(ours));
+            return Err(NodeError::OtherAgreement { folder: shown(), theirs, ours });
         }
-        None => {
-            // A lock alone: somebody began and was stopped at once.
-            let other = |entry: std::io::Result<std::fs::DirEntry>| {
-                entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with(".prdo"))
-            };
-            let foreign = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(other));
-            if foreign { Err(NodeError::Foreign { folder: shown() }) } else { Ok(()) }
-        }
+        return Ok(());
     }
+    // A lock alone: somebody began and was stopped at once.
+    let other = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with(".prdo"))
+    };
+    let foreign = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(other));
+    if foreign { Err(NodeError::Foreign { folder: shown() }) } else { Ok(()) }
 }
 
 /// Keeps a copy of the agreement with its signatures, for `prdo node status` and for runs that continue this one.
@@ -267,7 +251,7 @@ fn start(
             "--from {} is not used: the agreement does not continue another one",
             folder.display()
         ))),
-        (Some(old), None) => match locked(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
+        (Some(old), None) => match lock(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
             false => public(),
             true => Err(NodeError::From(format!(
                 "the agreement continues {}, in which these records took part: name the folder of that run with \
@@ -307,7 +291,7 @@ pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     if folder.is_file() {
         return Err(missing());
     }
-    let text = read_unlocked(&path)?.ok_or_else(missing)?;
+    let text = read_unlock(&path)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
     Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error: Box::new(error) })
 }
@@ -349,16 +333,17 @@ pub fn measure(membership: &Membership, path: &Path, reading: Reading<'_>) -> Re
     let reading = Reading { test: true, ..reading };
     let facts = &membership.agreement.terms().facts;
     let own = records::read(path, reading, facts, &membership.document, &membership.planned)?;
+    let model = &membership.planned.model;
     Ok(match own.table {
         RecordTable::Numbers(table) => {
-            let model = membership.planned.model.numbers();
+            let model = model.numbers();
             Box::new(move |x| prdo_simulator::accuracy(&model, x, &table))
         }
-        RecordTable::Features(table) => match membership.planned.model.mapped() {
+        RecordTable::Features(table) => match model.mapped() {
             Some(model) => Box::new(move |x| prdo_simulator::accuracy(&model, x, &table)),
             None => Box::new(|_| None),
         },
-        RecordTable::Images(table) => match membership.planned.model.images() {
+        RecordTable::Images(table) => match model.images() {
             Some(model) => Box::new(move |x| prdo_simulator::accuracy(&model, x, &table)),
             None => Box::new(|_| None),
         },

@@ -193,7 +193,7 @@ impl Identity {
         })?;
         // What is no key file at all is called so, before anybody is told to change its mode.
         let identity = Self::parse(&text).map_err(format);
-        match check_file(path, &found) {
+        match check_owner(path, &found) {
             Err(IdentityError::Open { .. }) if identity.is_err() => identity,
             Err(error) => Err(error),
             Ok(()) => identity,
@@ -248,24 +248,20 @@ fn statement(agreement: &Hash) -> Vec<u8> {
 }
 
 #[cfg(unix)]
-fn check_file(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
+fn check_owner(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
     use std::os::unix::fs::MetadataExt;
     let (mode, owner, me) = (found.mode() & 0o7777, found.uid(), rustix::process::geteuid().as_raw());
     let path = path.display().to_string();
-    match () {
-        () if !found.is_file() => Err(IdentityError::Format { path, problem: "it is not a file" }),
-        () if owner != me => Err(IdentityError::Owner { path, owner, me }),
-        () if mode & 0o077 != 0 => Err(IdentityError::Open { path, mode }),
-        () => Ok(()),
+    match owner == me {
+        false => Err(IdentityError::Owner { path, owner, me }),
+        true if mode & 0o077 != 0 => Err(IdentityError::Open { path, mode }),
+        true => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-fn check_file(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
-    match found.is_file() {
-        true => Ok(()),
-        false => Err(IdentityError::Format { path: path.display().to_string(), problem: "it is not a file" }),
-    }
+fn check_owner(_: &Path, _: &Metadata) -> Result<(), IdentityError> {
+    Ok(())
 }
 
 fn system<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> IdentityError + 'a {

@@ -49,7 +49,7 @@ impl MemoryDisk {
     }
 
     /// The `n`-th write from now (0 is the next) finds no space after `keep_bytes` bytes and fails, and so does every
-    /// later write until [`MemoryDisk::revive`]. Reading goes on.
+    /// later write until [`MemoryDisk::revive`]. Reading still works.
     pub fn fill_at(&self, n: u64, keep_bytes: usize) {
         self.fail_at(n, keep_bytes, State::Full);
     }

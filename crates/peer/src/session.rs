@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 pub struct Setup {
     pub place: Place,
     pub patience: Patience,
-    /// The method's state, at the public start (or at the model it goes on from).
+    /// The method's state, at the public start (or at the model it continues from).
     pub node: Box<dyn Node<Noised>>,
     /// The gate, with the charges of the rounds done.
     pub gate: Box<dyn Answerer>,
@@ -104,7 +104,7 @@ impl Session {
     /// Takes an event; `outside` does what is left, at once and in order. `Some` when the run is over.
     ///
     /// # Errors
-    /// A gate that refuses, a disk that fails, a run that cannot go on. The session is then of no more use.
+    /// A gate that refuses, a disk that fails, a run that cannot continue. The session is of no use afterwards.
     pub fn handle(
         &mut self,
         now: Millis,

@@ -1,9 +1,10 @@
 //! How neighbours are reached. A link is mutually authenticated and encrypted; frames on it arrive whole and in order
 //! or the link goes down.
 
-use crate::wire::{Frame, WireError};
+use crate::wire::{Expected, Frame, WireError};
 use std::fmt;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Links to neighbours, by member number. The implementation reads and checks frames on its own threads, holds at most
 /// a few of them for each neighbour, and refuses whoever is not a neighbour.
@@ -23,6 +24,46 @@ pub trait Transport: Send {
 
     /// Ends all links when everything queued is sent, or when `wait` is over.
     fn close(&mut self, wait: Duration);
+}
+
+/// A transport as a member opens it. Whoever runs a node names one implementation and nothing else of it.
+pub trait Open: Transport + Sized {
+    /// Where a node is reached. Agreements hold IP addresses with a port.
+    type Address;
+    type Error: std::error::Error;
+
+    /// Listens, and waits to be told whom to dial.
+    fn open(setup: LinkSetup<Self::Address>) -> Result<Self, Self::Error>;
+
+    /// Where it listens.
+    fn local_address(&self) -> Self::Address;
+}
+
+/// What links are made from.
+pub struct LinkSetup<A> {
+    pub member: usize,
+    /// The 32 secret bytes of this node's ed25519 key.
+    pub secret: Zeroizing<[u8; 32]>,
+    /// Where to listen. Port 0 takes a free one, see [`Open::local_address`].
+    pub listen: A,
+    /// The neighbours. Nobody else may connect.
+    pub neighbours: Vec<Neighbour<A>>,
+    /// The address of an own relay, for neighbours that cannot reach each other directly. It sees who talks to whom
+    /// and how much, not what. `None`: no relay.
+    pub relay: Option<String>,
+    /// Whether this side only looks: neighbours with another agreement are told so, and carry on.
+    pub looks: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Neighbour<A> {
+    pub member: usize,
+    pub name: String,
+    /// Its ed25519 public key.
+    pub key: [u8; 32],
+    /// Where it listens. Only used if this node dials it, that is, if its number is the higher one.
+    pub addresses: Vec<A>,
+    pub expected: Expected,
 }
 
 #[derive(Clone, Debug, PartialEq)]

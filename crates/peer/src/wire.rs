@@ -41,7 +41,7 @@ pub enum FrameKind {
     /// Where its sender is.
     Hello = 1,
     Vector = 2,
-    /// Why the sender does not go on with the receiver, in words.
+    /// Why the sender refuses the receiver, in words.
     Refusal = 4,
 }
 
@@ -253,7 +253,7 @@ impl Frame {
         Self { header: to.reply(FrameKind::Hello, exchange, &payload), payload }
     }
 
-    /// Why this node does not go on with the neighbour; cut at [`REFUSAL`] bytes.
+    /// Why this node refuses the neighbour; cut at [`REFUSAL`] bytes.
     pub fn refusal(to: &Expected, exchange: u64, why: &str) -> Self {
         let end = (0..=REFUSAL.min(why.len())).rev().find(|end| why.is_char_boundary(*end)).unwrap_or(0);
         let payload: Arc<[u8]> = why.as_bytes()[..end].into();

@@ -17,12 +17,16 @@ use std::path::PathBuf;
 
 #[pyclass(frozen, module = "prdo._prdo")]
 pub struct Trained {
+    #[pyo3(get)]
     name: String,
+    #[pyo3(get)]
     run_file: String,
     rows: Vec<Row>,
     moments: Vec<Moments>,
     average: Vec<f64>,
     models: Vec<Vec<f64>>,
+    /// Held-out accuracy of each node's own model.
+    #[pyo3(get)]
     node_accuracy: Vec<f64>,
     results: Results,
 }
@@ -68,16 +72,6 @@ impl Trained {
 
 #[pymethods]
 impl Trained {
-    #[getter]
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    #[getter]
-    fn run_file(&self) -> &str {
-        &self.run_file
-    }
-
     /// `summary.json`.
     #[getter]
     fn summary(&self) -> String {
@@ -113,12 +107,6 @@ impl Trained {
         PyBytes::new(py, &bytes::of(self.models.iter().flatten()))
     }
 
-    /// Held-out accuracy of each node's own model.
-    #[getter]
-    fn node_accuracy(&self) -> Vec<f64> {
-        self.node_accuracy.clone()
-    }
-
     /// Loss and, where there is one, accuracy (otherwise the gradient norm) against rounds, as SVG.
     fn figure(&self) -> String {
         let panel = |title: &str, scale: Scale, value: &dyn Fn(&Row) -> Option<f64>| {
@@ -148,7 +136,7 @@ impl Trained {
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let work = |what: &'static str| move |e: std::io::Error| format!("{what}: {e}");
-            let temporary = tempfile::tempdir().map_err(work("cannot make a temporary folder"))?;
+            let temporary = tempfile::tempdir().map_err(work("cannot create a temporary folder"))?;
             let create = || -> Result<Folder, FolderError> {
                 Folder::create(Some(&temporary.path().join("run")), "run", false)
             };

@@ -51,7 +51,7 @@ pub struct Terms {
     /// The run's id, drawn at random.
     pub run: Hash,
     pub name: String,
-    /// The hash of the agreement that it goes on from, when somebody has left.
+    /// The hash of the agreement that this one continues, when somebody has left.
     pub continues: Option<Hash>,
     pub rounds: u32,
     pub exchanges_per_round: u32,

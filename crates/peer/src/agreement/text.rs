@@ -147,22 +147,18 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
     let terms = Terms {
         run: top.hash("run")?,
         name: top.text("name")?,
-        continues: if top.has("continues") { Some(top.hash("continues")?) } else { None },
+        continues: top.optional("continues", Fields::hash)?,
         rounds: top.small("rounds")?,
         exchanges_per_round: top.small("exchanges_per_round")?,
         vectors: top.small("vectors")?,
         dimension: top.number("dimension")?,
-        relay: if top.has("relay") { Some(top.text("relay")?) } else { None },
+        relay: top.optional("relay", Fields::text)?,
         facts: Facts {
             features: facts.number("features")?,
-            classes: if facts.has("classes") { Some(facts.number("classes")?) } else { None },
-            class_names: if facts.has("class_names") { Some(facts.texts("class_names")?) } else { None },
-            feature_names: if facts.has("feature_names") {
-                Some(facts.texts("feature_names")?)
-            } else {
-                None
-            },
-            image: if facts.has("image") { Some(facts.image("image")?) } else { None },
+            classes: facts.optional("classes", Fields::number)?,
+            class_names: facts.optional("class_names", Fields::texts)?,
+            feature_names: facts.optional("feature_names", Fields::texts)?,
+            image: facts.optional("image", Fields::image)?,
         },
         members,
         weights,
@@ -238,8 +234,12 @@ impl Fields {
         format!("{}{key}", self.place)
     }
 
-    fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
+    fn optional<T>(
+        &mut self,
+        key: &str,
+        read: fn(&mut Self, &str) -> Result<T, AgreementError>,
+    ) -> Result<Option<T>, AgreementError> {
+        if self.table.contains_key(key) { read(self, key).map(Some) } else { Ok(None) }
     }
 
     fn take(&mut self, key: &str) -> Result<Value, AgreementError> {

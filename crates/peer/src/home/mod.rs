@@ -2,7 +2,7 @@
 //!
 //! Files are written in place, in turns (`state.0`, `state.1`; `outgoing.0` … `outgoing.3`): a crash can only spoil the
 //! one that was being written, whose predecessor is still there. Each record knows the run, the agreement, the member
-//! and how long the ledger was, so that a folder or a ledger that was put back from an old copy is noticed:
+//! and how long the ledger was, so that a folder or a ledger that was restored from an old copy is noticed:
 //!
 //! | what is found | what it means |
 //! |---|---|
@@ -84,7 +84,7 @@ pub enum HomeError {
     Ledger(#[from] LedgerFileError),
     #[error(
         "{file} belongs to another {what} (found {found}, this is {ours}): name the folder of this run, \
-         or an empty one for a run that has not begun"
+         or an empty one for a run that has not started"
     )]
     Foreign { file: String, what: &'static str, found: String, ours: String },
     #[error("{file} holds {found}, which belongs in another file: files of this folder were moved or copied")]
@@ -123,7 +123,7 @@ struct Found<T> {
 }
 
 impl Home {
-    /// Opens the folder of a run that has begun in the ledger, and sees that the two fit together. If the last release
+    /// Opens the folder of a run that is in the ledger, and sees that the two fit together. If the last release
     /// is kept and the ledger does not say so yet, it does afterwards.
     pub fn open(
         disk: Box<dyn Disk>,
@@ -145,13 +145,11 @@ impl Home {
         }
         outgoing.sort_by_key(|found| found.header.sequence);
         // What a killed process left may be in the machine's memory only: it is about to be relied upon.
-        for (kind, sequence, slots) in states
-            .iter()
-            .map(|found| (RecordKind::State, found.header.sequence, STATES))
-            .chain(outgoing.iter().map(|found| (RecordKind::Outgoing, found.header.sequence, KEPT)))
-            .collect::<Vec<_>>()
-        {
-            home.make_durable(&file(kind, sequence % slots))?;
+        for found in &states {
+            home.make_durable(&file(RecordKind::State, found.header.sequence % STATES))?;
+        }
+        for found in &outgoing {
+            home.make_durable(&file(RecordKind::Outgoing, found.header.sequence % KEPT))?;
         }
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
         home.check(state.as_ref(), &outgoing, &damaged)?;

@@ -2,6 +2,7 @@
 
 use super::LinksError;
 use ::iroh::endpoint::{IdleTimeout, MtuDiscoveryConfig, QuicTransportConfig, VarInt};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// The longest silence that iroh lets a path live through.
@@ -65,6 +66,15 @@ impl Limits {
             keep_alive: Duration::from_secs(3),
             linger: Duration::from_secs(5),
         }
+    }
+
+    /// For a local network if all addresses are in one, otherwise for long ways.
+    pub(super) fn for_addresses<'a>(mut addresses: impl Iterator<Item = &'a SocketAddr>) -> Self {
+        let near = addresses.all(|address| match address.ip() {
+            IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+            IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+        });
+        if near { Self::lan() } else { Self::wan() }
     }
 
     /// The longest time that a payload may take.

@@ -191,7 +191,7 @@ impl PeerGreeting {
         }
         let found = hex(&self.agreement);
         Err(match self.looks {
-            // No reason for a run to stop: nothing was begun there.
+            // No reason for a run to stop: nothing was started there.
             true => format!("it checked whether it could take part, with another agreement: {found}").into(),
             false => WireError::Agreement { found, ours: hex(&ours) }.into(),
         })

@@ -19,8 +19,8 @@ mod listen;
 
 pub use limits::Limits;
 
-use crate::transport::{Incoming, Transport};
-use crate::wire::{Expected, Frame};
+use crate::transport::{Incoming, LinkSetup, Open, Transport};
+use crate::wire::Frame;
 use ::iroh::endpoint::Connection;
 use ::iroh::{Endpoint, PublicKey, RelayUrl, SecretKey};
 use board::Shared;
@@ -29,37 +29,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-use zeroize::Zeroizing;
 
 /// How long the endpoint may take to say goodbye after the links are closed.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-#[derive(Clone, Debug)]
-pub struct Neighbour {
-    pub member: usize,
-    pub name: String,
-    /// Its ed25519 public key.
-    pub key: [u8; 32],
-    /// Where it listens. Only used if this node dials it, that is, if its number is the higher one.
-    pub addresses: Vec<SocketAddr>,
-    pub expected: Expected,
-}
-
-pub struct Setup {
-    pub member: usize,
-    /// The 32 secret bytes of this node's ed25519 key.
-    pub secret: Zeroizing<[u8; 32]>,
-    /// Where to listen. Port 0 takes a free one, see [`Links::local_address`].
-    pub listen: SocketAddr,
-    /// The neighbours. Nobody else may connect.
-    pub neighbours: Vec<Neighbour>,
-    /// The address of an own relay, for neighbours that cannot reach each other directly. It sees who talks to whom
-    /// and how much, not what. `None`: no relay.
-    pub relay: Option<String>,
-    pub limits: Limits,
-    /// Whether this side only looks: neighbours with another agreement are told so, and go on.
-    pub looks: bool,
-}
+pub type Neighbour = crate::transport::Neighbour<SocketAddr>;
+pub type Setup = LinkSetup<SocketAddr>;
 
 /// Links that could not be made; nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,14 +78,14 @@ pub struct Links {
 }
 
 impl Links {
-    /// Listens, and waits to be told whom to dial.
-    pub fn new(setup: Setup) -> Result<Self, LinksError> {
+    /// As [`Open::open`], with these limits.
+    pub fn new(setup: Setup, limits: Limits) -> Result<Self, LinksError> {
         let address = setup.listen;
         let secret = SecretKey::from_bytes(&setup.secret);
         let relay = setup.relay.as_deref().map(relay).transpose()?;
-        setup.limits.check()?;
+        limits.check()?;
         let neighbours = check(&setup, secret.public(), relay.is_some())?;
-        let shared = Arc::new(Shared::new(setup.member, neighbours, relay, setup.limits, setup.looks));
+        let shared = Arc::new(Shared::new(setup.member, neighbours, relay, limits, setup.looks));
         let problem = |problem: String| LinksError::Bind { address, problem };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -129,11 +104,6 @@ impl Links {
         Ok(Self { shared, endpoint: Some(endpoint), runtime: Some(runtime), address: bound })
     }
 
-    /// Where it listens, with the port that was found if 0 was asked for.
-    pub fn local_address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// What the links that are up have carried, by member.
     pub fn traffic(&self) -> Vec<(usize, Traffic)> {
         let of = |(member, connection): (usize, Connection)| {
@@ -141,6 +111,21 @@ impl Links {
             (member, Traffic { sent: all.udp_tx.bytes, received: all.udp_rx.bytes, lost: all.lost_packets })
         };
         self.shared.connections().into_iter().map(of).collect()
+    }
+}
+
+impl Open for Links {
+    type Address = SocketAddr;
+    type Error = LinksError;
+
+    /// With the limits that the neighbours' addresses suggest.
+    fn open(setup: Setup) -> Result<Self, LinksError> {
+        let limits = Limits::for_addresses(setup.neighbours.iter().flat_map(|n| &n.addresses));
+        Self::new(setup, limits)
+    }
+
+    fn local_address(&self) -> SocketAddr {
+        self.address
     }
 }
 

@@ -69,7 +69,7 @@ pub enum LedgerFileError {
     Broken { file: String, error: DiskError },
 }
 
-/// Where a gate goes on after a restart.
+/// Where a gate resumes after a restart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resume {
     /// Rounds whose releases are kept: the next one that the gate may be asked.
@@ -136,7 +136,7 @@ impl LedgerFile {
         self.contents.head()
     }
 
-    /// Where the gate of a run goes on. To be asked after [`Home::open`](crate::home::Home::open), which may complete
+    /// Where the gate of a run resumes. To be asked after [`Home::open`](crate::home::Home::open), which may complete
     /// the ledger's last line but one.
     pub fn resume(&self, run: &Hash) -> Result<Resume, LedgerFileError> {
         let known = self.contents.run(run).ok_or_else(|| self.unknown(run))?;
@@ -309,6 +309,7 @@ impl Book for RunBook {
     }
 }
 
-pub(crate) fn lock(ledger: &Mutex<LedgerFile>) -> MutexGuard<'_, LedgerFile> {
+/// The ledger, even if a thread that held it panicked.
+pub fn lock(ledger: &Mutex<LedgerFile>) -> MutexGuard<'_, LedgerFile> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -279,7 +279,7 @@ impl Machine {
             _ if oldest.is_some_and(|oldest| next < oldest) => {
                 self.refuse(at, &format!(
                     "you have our exchanges up to {next} (not included) but we can send again from {} on only: your \
-                     folder was put back to an older copy, or our copies of those before are damaged",
+                     folder was restored from an older copy, or our copies of those before are damaged",
                     oldest.unwrap_or(0)
                 ));
                 return false;
@@ -300,8 +300,8 @@ impl Machine {
         let same = |mark: &Mark| sent.is_none_or(|s| s.exchange != mark.exchange || s == *mark);
         let why = match latest {
             Some(mark) if sent.is_none_or(|s| s.exchange < mark.exchange) => format!(
-                "we have your exchange {}, but you say that you sent nothing after {}: your folder or ledger was put back \
-                 to an older copy; restore the newest",
+                "we have your exchange {}, but you say that you sent nothing after {}: your folder or ledger was restored \
+                 from an older copy; restore the newest",
                 mark.exchange,
                 sent.map_or_else(|| "the start".to_string(), |s| s.exchange.to_string())
             ),

@@ -120,7 +120,7 @@ pub struct Machine {
     outgoing: VecDeque<KeptPayload>,
     neighbours: Vec<Neighbour>,
     now: Millis,
-    /// Since when nothing has gone on.
+    /// Since when nothing has happened.
     idle_since: Millis,
     /// When to say again whom it waits for, and after how long then.
     say_at: Millis,

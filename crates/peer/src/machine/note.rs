@@ -19,7 +19,7 @@ pub enum Note {
     Resent { peer: String, exchange: u64 },
     /// So many rounds are done.
     Round { rounds: u32 },
-    /// Nothing has gone on for so many milliseconds.
+    /// Nothing has happened for so many milliseconds.
     Waiting { peers: Vec<String>, since: u64 },
     /// The last round is done; neighbours are still served.
     Lingering,

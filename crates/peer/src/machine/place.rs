@@ -51,7 +51,7 @@ pub struct Patience {
     pub question: Millis,
     /// Before it is said for whom the node waits; doubles each time.
     pub say_after: Millis,
-    /// Without anything going on, before the node stops with everything saved.
+    /// Without anything happening, before the node stops with everything saved.
     pub give_up: Millis,
     /// Whether a run begins only when every neighbour has said hello once: until then nothing is charged or released,
     /// so that a wrong address or another agreement costs nothing.

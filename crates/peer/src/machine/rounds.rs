@@ -21,7 +21,7 @@ impl Machine {
             _ if self.round >= self.place.rounds => self.linger(),
             Some(_) => self.mix_if_complete(),
             // Nothing is drawn before all neighbours agree about what was sent so far: they are the only ones who notice that
-            // folder and ledger were put back to an older copy together.
+            // folder and ledger were restored from an older copy together.
             None if self.patience.meet_first => {
                 self.phase = Phase::Meeting;
                 self.ask_if_met();

@@ -10,7 +10,7 @@ use iroh::endpoint::{Connection, RecvStream, SendStream, VarInt, presets};
 use iroh::{Endpoint, EndpointAddr, RelayMode, SecretKey, TransportAddr};
 use net::*;
 use prdo_peer::iroh::Links;
-use prdo_peer::transport::{Incoming, Transport};
+use prdo_peer::transport::{Incoming, Open, Transport};
 use prdo_peer::wire::{Frame, FrameKind, HEADER, HELLO};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

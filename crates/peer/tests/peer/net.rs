@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
-use prdo_peer::transport::{Incoming, Transport};
+use prdo_peer::transport::{Incoming, Open, Transport};
 use prdo_peer::wire::{Expected, Frame, FrameKind, HELLO, Header, Hello};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -51,21 +51,13 @@ pub fn limits() -> Limits {
 
 pub fn setup(member: usize, neighbours: Vec<Neighbour>) -> Setup {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Setup {
-        member,
-        secret: secret(member).into(),
-        listen,
-        neighbours,
-        relay: None,
-        limits: limits(),
-        looks: false,
-    }
+    Setup { member, secret: secret(member).into(), listen, neighbours, relay: None, looks: false }
 }
 
 /// Links of `me` whose neighbours listen at the given places.
 pub fn links(me: usize, neighbours: &[(usize, Option<SocketAddr>)], vector_bytes: u64) -> Links {
     let all = neighbours.iter().map(|(member, at)| neighbour(*member, me, *at, vector_bytes)).collect();
-    Links::new(setup(me, all)).unwrap()
+    Links::new(setup(me, all), limits()).unwrap()
 }
 
 /// Links on a port that was in use a moment ago.

@@ -15,10 +15,10 @@ use prdo::store::{MemberSummary, State, artefact, names, write_model, write_netw
 use prdo_member::Membership;
 use prdo_member::account::LedgerOptions;
 use prdo_member::page::{Page, PageError, Sheet};
-use prdo_member::prepare::{Ready, Request, Started, locked, measure};
+use prdo_member::prepare::{Ready, Request, Started, measure};
 use prdo_member::records::Reading;
 use prdo_peer::identity::Identity;
-use prdo_peer::ledger::LedgerFile;
+use prdo_peer::ledger::{LedgerFile, lock};
 use prdo_peer::machine::{Ended, Patience, PeerError};
 use prdo_peer::session::SessionError;
 use prdo_peer::transport::Transport;
@@ -104,7 +104,7 @@ fn open_links(
     address: SocketAddr,
 ) -> Result<(Box<dyn Transport>, String), Failure> {
     let links = super::links::open(seat, identity, address, false)?;
-    let listening = links.local_address().to_string();
+    let listening = prdo_peer::transport::Open::local_address(&links).to_string();
     Ok((Box::new(links), listening))
 }
 
@@ -210,7 +210,7 @@ impl Work<'_> {
         };
         let bytes = bytes.map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
         write_atomically(&self.home.join(names::MODEL), &bytes)?;
-        let ended = locked(ledger).end_run(&terms.run, terms.rounds);
+        let ended = lock(ledger).end_run(&terms.run, terms.rounds);
         ended.map_err(|e| Failure::Work(e.to_string()))?;
         let message = match unconfirmed {
             [] => "finished".to_string(),
