@@ -4,7 +4,7 @@ pub mod agreed;
 pub mod node;
 pub mod run;
 
-use prdo_peer::wire::{Expected, Frame, Header, Hello, Kind, Mark};
+use prdo_peer::wire::{Expected, Frame, Header, Hello, FrameKind, Mark};
 
 /// What the receiver expects of its neighbour.
 pub fn expected() -> Expected {
@@ -20,7 +20,7 @@ pub fn expected() -> Expected {
 }
 
 /// The header of a payload from the neighbour.
-pub fn header(kind: Kind, exchange: u64, payload: &[u8]) -> Header {
+pub fn header(kind: FrameKind, exchange: u64, payload: &[u8]) -> Header {
     let Expected { run, agreement, peer, me, .. } = expected();
     Header {
         kind,
@@ -37,7 +37,7 @@ pub fn header(kind: Kind, exchange: u64, payload: &[u8]) -> Header {
 
 /// A vector's frame from the neighbour.
 pub fn vector(exchange: u64, payload: &[u8]) -> Frame {
-    Frame { header: header(Kind::Vector, exchange, payload), payload: payload.into() }
+    Frame { header: header(FrameKind::Vector, exchange, payload), payload: payload.into() }
 }
 
 /// What the neighbour expects of the receiver.

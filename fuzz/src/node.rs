@@ -117,7 +117,7 @@ impl Disks {
     }
 }
 
-/// What a driver does about effects, until there are none. Nothing that is refused is gone on from.
+/// What a driver does about effects, until there are none. Nothing that was refused is continued.
 pub fn carry_out(
     home: &mut Home,
     ledger: &Arc<Mutex<LedgerFile>>,

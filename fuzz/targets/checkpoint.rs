@@ -1,5 +1,5 @@
 //! A checkpoint as it is, and with its hash put right: what is taken is written in one way from then on, and the run
-//! goes on from it or says why not. The first byte says whether the run is private.
+//! resumes from it or says why not. The first byte says whether the run is private.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

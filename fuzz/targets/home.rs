@@ -1,5 +1,5 @@
 //! The input takes the place of a file in a good folder (or of the ledger), as it is or with its hashes put right; then
-//! the node starts and goes on. The first byte says which file, which folder and which of the two.
+//! the node starts and resumes. The first byte says which file, which folder and which of the two.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

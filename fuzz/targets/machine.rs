@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use prdo_fuzz::node::{D, ME, ROUNDS, expected, machine, mark_of, released, vector};
 use prdo_peer::home::{KEPT, Saved};
-use prdo_peer::machine::{Effect, Event, Machine};
-use prdo_peer::wire::{Frame, Hash, Hello, Kind, Mark};
+use prdo_peer::machine::{Action, Effect, Event, Machine};
+use prdo_peer::wire::{Frame, Hash, Hello, FrameKind, Mark};
 use std::collections::BTreeMap;
 
 /// Payloads that are kept are sent to both neighbours with a note each; a few more effects come with a round.
@@ -93,7 +93,7 @@ impl World<'_> {
                 self.input = rest;
                 let mut header = good.header;
                 header.kind =
-                    [Kind::Vector, Kind::Hello, Kind::Refusal, Kind::Vector][usize::from(what >> 6)];
+                    [FrameKind::Vector, FrameKind::Hello, FrameKind::Refusal, FrameKind::Vector][usize::from(what >> 6)];
                 header.length = length as u64;
                 header.hash = *blake3::hash(payload).as_bytes();
                 let bytes = [&header.encode()[..], payload].concat();
@@ -135,17 +135,17 @@ impl World<'_> {
                 let excess = self.saved.outgoing.len().saturating_sub(KEPT as usize);
                 self.saved.outgoing.drain(..excess);
             }
-            Effect::Send { to, frame } => {
+            Effect::Outside(Action::Send { to, frame }) => {
                 let frame = Frame::decode(&frame, &expected(to as u32, ME, self.exchanges));
                 let frame = frame.unwrap_or_else(|error| panic!("sent to {to}: {error}"));
-                if frame.header.kind == Kind::Vector {
+                if frame.header.kind == FrameKind::Vector {
                     let Mark { exchange, hash } = mark_of(&frame);
                     let kept = self.saved.outgoing.iter().find(|kept| kept.exchange == exchange);
                     assert!(kept.is_some_and(|kept| kept.payload == frame.payload), "sent but not kept");
                     assert_eq!(*self.sent.entry(exchange).or_insert(hash), hash, "exchange {exchange} twice");
                 }
             }
-            Effect::End(_) | Effect::Dial(_) | Effect::HangUp(..) | Effect::Note(_) => {}
+            Effect::End(_) | Effect::Outside(_) => {}
         }
     }
 }

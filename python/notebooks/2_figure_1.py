@@ -2,8 +2,8 @@
 # # The paper's first figure
 #
 # Five decentralized methods on a ring of 32 nodes whose records differ from node to node (heterogeneous logistic
-# regression, 2000 records of 20 features a node, step size 1, no privacy). `prdo reproduce figure-1` makes the figure with
-# five streams a method; here each method runs once.
+# regression, 2000 records of 20 features per node, step size 1, no privacy). `prdo reproduce figure-1` makes the figure with
+# five streams per method; here each method runs once.
 
 # %%
 import prdo

@@ -21,7 +21,7 @@ def _words(row: Row) -> str:
 
 
 class Progress:
-    """Told of rounds and rows; calls back the user's function with every row."""
+    """Shows rounds and rows as they are reported; calls back the user's function with every row."""
 
     def __init__(self, rounds: int, show: bool, each: Callable[[dict[str, Any]], None] | None, columns: Sequence[str]):
         self.rounds = rounds
@@ -53,7 +53,6 @@ class Progress:
         self.done = round_
 
     def close(self) -> None:
-        """Takes the bar away."""
         if self.bar is not None:
             self.bar.close()
         elif self.line:

@@ -48,7 +48,7 @@ def _labels(
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.shape != (records,):
-        raise out_of_range(f"{name}.shape", y.shape, f"({records},): one label a record")
+        raise out_of_range(f"{name}.shape", y.shape, f"({records},): one label per record")
     if y.dtype.kind in "fiub":
         return np.ascontiguousarray(y, dtype="<f8"), None
     names = [str(label) for label in y]

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions."""
+"""The package's exceptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class InputError(ValueError):
 
 
 class RunError(RuntimeError):
-    """The work failed: a run that diverged, a disk that is full."""
+    """The work failed: training diverged, the disk is full."""
 
 
 def out_of_range(field: str, value: object, allowed: str) -> InputError:

@@ -70,8 +70,8 @@ class PrivateLogisticRegression(_Base):
     nodes, graph, method
         How many organisations there are, how they are linked, and the method ("prdo", "ed", "edm", "mt", "dsgd").
     rounds, step_size, gamma, batch_size
-        How they train. ``gamma`` is PRDO's; ``batch_size`` is expected records a round and node, default all of the
-        smallest node.
+        How they train. ``gamma`` is PRDO's; ``batch_size`` is the expected batch size per node and round,
+        default all of the smallest node.
     clip, clip_difference
         Norms at which a record's gradient, and (for PRDO) its change from one round to the next, are clipped; default of
         the second: a twentieth of the first.
@@ -268,5 +268,5 @@ class PrivateLogisticRegression(_Base):
         return scores / scores.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Its logarithm."""
+        """The logarithm of each class's probability."""
         return np.log(self.predict_proba(X))

@@ -1,4 +1,4 @@
-"""Models of your own: a function that returns one gradient a record."""
+"""Models of your own: a function that returns one gradient per record."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PythonModel:
     Parameters
     ----------
     dimension
-        How many parameters there are.
+        The number of parameters.
     per_record
         ``per_record(x, X, y) -> (losses, gradients)`` with ``x`` the ``dimension`` parameters (float64), ``X`` a few
         records (``(k, features)`` float64, or ``(k, channels, height, width)`` for images: bytes from 0 to 255 if they
@@ -108,7 +108,7 @@ class PythonModel:
             assert self.predict is not None
             predicted = array("predict", self.predict(point, batch))
             if predicted.shape != (len(batch),):
-                raise out_of_range("predict(...).shape", predicted.shape, f"({len(batch)},): one label a record")
+                raise out_of_range("predict(...).shape", predicted.shape, f"({len(batch)},): one label per record")
             return predicted.astype("<f8").tobytes()
 
         return evaluate, None if self.predict is None else predict
@@ -127,9 +127,9 @@ def _answer(answer: Any, records: int, dimension: int) -> tuple[bytes, bytes]:
         raise InputError(f"per_record must return (losses, gradients), not {type(answer).__name__}", "per_record")
     losses, gradients = array("per_record: losses", answer[0]), array("per_record: gradients", answer[1])
     if losses.shape != (records,):
-        raise out_of_range("per_record: losses.shape", losses.shape, f"({records},): one loss a record")
+        raise out_of_range("per_record: losses.shape", losses.shape, f"({records},): one loss per record")
     if gradients.shape != (records, dimension):
-        allowed = f"({records}, {dimension}): one gradient a record"
+        allowed = f"({records}, {dimension}): one gradient per record"
         raise out_of_range("per_record: gradients.shape", gradients.shape, allowed)
     with np.errstate(over="ignore"):
         return losses.astype("<f8").tobytes(), gradients.astype("<f4", copy=False).tobytes()
@@ -142,5 +142,4 @@ def check_model(model: PythonModel, X: Any, y: Any) -> float:
 
     Privacy rests on it: clipping bounds what one record contributes only if no record changes another's gradient.
     """
-    few = slice(0, 8)
-    return _prdo.check_model(model._handle(), arrays("data", (array("X", X)[few], array("y", y)[few])))
+    return _prdo.check_model(model._handle(), arrays("data", (array("X", X)[:8], array("y", y)[:8])))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from . import _prdo
 from ._html import figure, picture, table
@@ -21,6 +21,10 @@ __all__ = ["Curve", "Delta", "Epsilon", "Noise", "Rate", "Rounds", "curve", "del
 
 RateLike = float | str | Fraction
 Accountant = Literal["prv", "rdp", "rdp-paper"]
+
+
+def _cost(answer: Epsilon | _Fitted) -> list[tuple[str, object]]:
+    return [("ε (upper bound)", figure(answer.epsilon)), ("δ", f"{answer.delta:g}"), ("accountant", answer.accountant)]
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Epsilon:
         return self.epsilon
 
     def _repr_html_(self) -> str:
-        rows = [("ε (upper bound)", figure(self.epsilon)), ("δ", f"{self.delta:g}"), ("accountant", self.accountant)]
+        rows = _cost(self)
         if self.lower is not None:
             rows.insert(1, ("ε is at least", figure(self.lower)))
         return table(rows, note=_prdo.meaning(self.epsilon))
@@ -73,9 +77,17 @@ class _Fitted:
     lower: float | None
     delta: float
     accountant: str
+    #: The field that was fitted, and what notebooks call it.
+    _field: ClassVar[str]
+    _label: ClassVar[str]
 
-    def _rows(self) -> list[tuple[str, object]]:
-        return [("ε (upper bound)", figure(self.epsilon)), ("δ", f"{self.delta:g}"), ("accountant", self.accountant)]
+    def __float__(self) -> float:
+        return float(getattr(self, self._field))
+
+    def _repr_html_(self) -> str:
+        fitted = getattr(self, self._field)
+        rows = [(self._label, figure(fitted) if isinstance(fitted, float) else fitted), *_cost(self)]
+        return table(rows)
 
 
 @dataclass(frozen=True)
@@ -83,12 +95,8 @@ class Noise(_Fitted):
     """The least noise multiplier for a budget; ``float(answer)`` gives it."""
 
     noise_multiplier: float
-
-    def __float__(self) -> float:
-        return self.noise_multiplier
-
-    def _repr_html_(self) -> str:
-        return table([("noise multiplier", figure(self.noise_multiplier)), *self._rows()])
+    _field = "noise_multiplier"
+    _label = "noise multiplier"
 
 
 @dataclass(frozen=True)
@@ -96,15 +104,11 @@ class Rounds(_Fitted):
     """The most rounds for a budget; ``int(answer)`` gives them."""
 
     rounds: int
-
-    def __int__(self) -> int:
-        return self.rounds
+    _field = "rounds"
+    _label = "rounds"
 
     def __index__(self) -> int:
         return self.rounds
-
-    def _repr_html_(self) -> str:
-        return table([("rounds", self.rounds), *self._rows()])
 
 
 @dataclass(frozen=True)
@@ -112,12 +116,8 @@ class Rate(_Fitted):
     """The largest sampling rate for a budget; ``float(answer)`` gives it."""
 
     rate: float
-
-    def __float__(self) -> float:
-        return self.rate
-
-    def _repr_html_(self) -> str:
-        return table([("sampling rate", figure(self.rate)), *self._rows()])
+    _field = "rate"
+    _label = "sampling rate"
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ def epsilon(
     >>> answer.lower <= answer.epsilon
     True
     """
-    lower, upper = _prdo.epsilon(rate, noise, rounds, delta, first_rate, first_noise, accountant)
+    settings = dict(rate=rate, noise=noise, rounds=rounds, delta=delta, first_rate=first_rate, first_noise=first_noise)
+    lower, upper = _prdo.epsilon(settings, accountant)
     return Epsilon(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant)
 
 
@@ -174,7 +175,8 @@ def delta(
     first_noise: float | None = None,
 ) -> Delta:
     """δ of a plan at ``epsilon``, by the exact accountant."""
-    lower, upper = _prdo.delta(rate, noise, rounds, epsilon, first_rate, first_noise)
+    settings = dict(rate=rate, noise=noise, rounds=rounds, epsilon=epsilon, first_rate=first_rate, first_noise=first_noise)
+    lower, upper = _prdo.delta(settings)
     return Delta(delta=upper, lower=lower, epsilon=float(epsilon))
 
 
@@ -188,7 +190,8 @@ def noise(
     accountant: Accountant = "prv",
 ) -> Noise:
     """The least noise multiplier that keeps ``rounds`` releases within a budget."""
-    found, lower, upper = _prdo.noise(rate, epsilon, rounds, delta, first_rate, accountant)
+    settings = dict(rate=rate, epsilon=epsilon, rounds=rounds, delta=delta, first_rate=first_rate)
+    found, lower, upper = _prdo.noise(settings, accountant)
     return Noise(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant, noise_multiplier=found)
 
 
@@ -203,7 +206,8 @@ def rounds(
     accountant: Accountant = "prv",
 ) -> Rounds:
     """The most releases that keep a budget."""
-    found, lower, upper = _prdo.rounds(rate, noise, epsilon, delta, first_rate, first_noise, accountant)
+    settings = dict(rate=rate, noise=noise, epsilon=epsilon, delta=delta, first_rate=first_rate, first_noise=first_noise)
+    found, lower, upper = _prdo.rounds(settings, accountant)
     return Rounds(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant, rounds=found)
 
 
@@ -211,7 +215,8 @@ def rate(
     noise: float, rounds: int, epsilon: float, delta: float, *, accountant: Accountant = "prv"
 ) -> Rate:
     """The largest sampling rate that keeps a budget."""
-    found, lower, upper = _prdo.rate(noise, rounds, epsilon, delta, accountant)
+    settings = dict(noise=noise, rounds=rounds, epsilon=epsilon, delta=delta)
+    found, lower, upper = _prdo.rate(settings, accountant)
     return Rate(epsilon=upper, lower=lower, delta=float(delta), accountant=accountant, rate=found)
 
 
@@ -231,7 +236,8 @@ def curve(
     ``end``, or around what is given for it."""
     import numpy as np
 
-    key, rows, svg = _prdo.curve(against, rate, noise, rounds, delta, first_rate, start, end, points)
+    settings = dict(rate=rate, noise=noise, rounds=rounds, delta=delta, first_rate=first_rate, start=start, end=end, points=points)
+    key, rows, svg = _prdo.curve(against, settings)
     names = [key, "epsilon_lower", "epsilon", "epsilon_rdp", "epsilon_rdp_paper"]
     table_ = np.array(rows, dtype=float).reshape(-1, len(names))
     return Curve(against=key, columns={name: table_[:, i] for i, name in enumerate(names)}, svg=svg)

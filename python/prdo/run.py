@@ -108,7 +108,7 @@ class Run:
         self.facts: dict[str, Any] = facts
         #: Every setting with its default filled in, as a run file.
         self.run_file: str = self._session.run_file
-        #: What is allowed but should be thought about.
+        #: What is allowed but worth a second thought.
         self.warnings: list[str] = self._session.warnings
 
     def _build(self) -> _prdo.Session:
@@ -136,11 +136,11 @@ class Run:
         """Trains to the end.
 
         ``out`` is a folder that gets everything that ``prdo run`` writes, while it trains: a checkpoint every
-        ``checkpoint_every`` seconds and one when the run is stopped. ``resume=True`` goes on with the run in that folder
-        from its checkpoint, to the same bits (an unseeded run has no checkpoints: nobody keeps its secret; a Python model
-        that is stopped in the middle of a round goes on from the last one). ``callback`` is given every row of metrics as a dict. Ctrl-C stops the run within a round (within
-        one call of a Python model) and raises ``KeyboardInterrupt``; so does anything that ``callback`` or a Python model
-        raises. The interpreter's lock is released.
+        ``checkpoint_every`` seconds and one when the run is stopped. ``resume=True`` resumes the run in that folder from
+        its checkpoint, to the same bits (an unseeded run has no checkpoints: its secret is not kept; a Python model that is
+        stopped in the middle of a round resumes from the last one). ``callback`` is given every row of metrics as a dict.
+        Ctrl-C stops the run within a round (within one call of a Python model) and raises ``KeyboardInterrupt``; an
+        exception that ``callback`` or a Python model raises stops it too. The interpreter's lock is released.
 
         The same settings, data and seed give the same bits, here and from the command. (Of a :class:`PythonModel` they
         are as reproducible as its function: many are not when ``threads`` changes.)
@@ -150,13 +150,13 @@ class Run:
         session, self._session = self._session or self._build(), None
         for warning in self.warnings:
             warnings.warn(warning, stacklevel=2)
-        told = Progress(self.facts["rounds"], progress, callback, COLUMNS)
+        reporter = Progress(self.facts["rounds"], progress, callback, COLUMNS)
         try:
             trained = session.train(
-                None if out is None else os.fspath(out), overwrite, threads, told, checkpoint_every, resume
+                None if out is None else os.fspath(out), overwrite, threads, reporter, checkpoint_every, resume
             )
         finally:
-            told.close()
+            reporter.close()
         return Result(trained)
 
     def __repr__(self) -> str:
@@ -220,7 +220,7 @@ class Result:
 
     @cached_property
     def models(self) -> NDArray[np.float64]:
-        """Each node's model, a row a node."""
+        """The nodes' own models, one row per node."""
         return np.frombuffer(self._trained.models, "<f8").reshape(-1, len(self.average))
 
     @property
@@ -230,7 +230,6 @@ class Result:
 
     @property
     def delta(self) -> float | None:
-        """δ."""
         return self.summary["delta"]  # type: ignore[no-any-return]
 
     @property
@@ -245,7 +244,7 @@ class Result:
 
     @property
     def node_accuracy(self) -> list[float]:
-        """The same of each node's own model."""
+        """The share of held-out records that each node's own model gets right."""
         return self._trained.node_accuracy
 
     def report(self) -> str:
@@ -284,7 +283,7 @@ class Result:
 
 
 def compare(runs: Mapping[str, Run] | Iterable[Run], *, progress: bool = True) -> Any:
-    """Trains several runs and puts their figures side by side: a DataFrame with a row a run."""
+    """Trains several runs and puts their figures side by side: a DataFrame with one row per run."""
     import pandas
 
     named = runs.items() if isinstance(runs, Mapping) else ((run.facts["method"], run) for run in runs)

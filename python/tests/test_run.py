@@ -202,7 +202,7 @@ def test_comparisons_and_graphs(command):
         ({"privacy": {"epsilon": float("nan")}}, "privacy.epsilon", "above 0"),
         ({"graph": {"kind": "ring", "nodes": object()}}, "graph.nodes", "a number, text"),
         ({"batch": {"size": 10**6}}, "batch.size", "the smallest node"),
-        ({"data": (np.zeros((4, 2)), np.zeros(3))}, "data: y.shape", "one label a record"),
+        ({"data": (np.zeros((4, 2)), np.zeros(3))}, "data: y.shape", "one label per record"),
         ({"data": (np.zeros(4), np.zeros(4))}, "data: X.shape", "(records, features)"),
         ({"data": (np.full((9, 2), np.nan), np.zeros(9))}, "data", "finite"),
         ({"data": (np.array([["a", "b"]]), [1])}, "data: X.dtype", "numbers"),

@@ -233,7 +233,7 @@ def members_of_an_agreement(world, page, pictures):
     first.wait()
     page.goto(world.watch("north"))
     state(page, "stopped")
-    assert "without a word" in page.text("notes")
+    assert "ended unexpectedly" in page.text("notes")
     page.wait("Math.max(...[...document.querySelectorAll('.chart-stage path.chart-line')].map((e) => e.getAttribute('d').split('L').length)) > 3")
 
 

@@ -14,10 +14,10 @@ use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_peer::home::Home;
 use prdo_peer::ledger::LedgerFile;
-use prdo_peer::machine::{Event, Patience, Place};
+use prdo_peer::machine::{Action, Event, Patience, Place};
 use prdo_peer::memory::MemoryDisk;
-use prdo_peer::session::{Deed, Session, Setup};
-use prdo_peer::wire::{Expected, Frame, Kind};
+use prdo_peer::session::{Session, Setup};
+use prdo_peer::wire::{Expected, Frame, FrameKind};
 use prdo_privacy::{Gate, Ledger, Secret, Shard, Start};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -234,10 +234,10 @@ impl<'a, S: Subject> Wire<'a, S> {
 
     fn tell(&mut self, node: usize, event: Event) {
         let Some(session) = self.sessions[node].as_mut() else { return };
-        let mut deeds = Vec::new();
-        let result = session.handle(self.now, event, &mut |deed| deeds.push(deed));
-        for deed in deeds {
-            if !self.perform(node, deed) {
+        let mut actions = Vec::new();
+        let result = session.handle(self.now, event, &mut |action| actions.push(action));
+        for action in actions {
+            if !self.perform(node, action) {
                 return self.die(node);
             }
         }
@@ -269,26 +269,26 @@ impl<'a, S: Subject> Wire<'a, S> {
         }
     }
 
-    /// Does a deed; false if the process dies with it.
-    fn perform(&mut self, node: usize, deed: Deed) -> bool {
-        match deed {
-            Deed::Note(_) => {}
-            Deed::HangUp(..) => self.hang_up(node),
-            Deed::Dial(peer) if self.sessions[peer].is_none() => {
+    /// Carries out an action; false if the process dies with it.
+    fn perform(&mut self, node: usize, action: Action) -> bool {
+        match action {
+            Action::Note(_) => {}
+            Action::HangUp(..) => self.hang_up(node),
+            Action::Dial(peer) if self.sessions[peer].is_none() => {
                 self.happenings.push_back((node, Event::Down(peer, "nobody is there".into())));
             }
-            Deed::Dial(peer) => {
+            Action::Dial(peer) => {
                 self.up = true;
                 self.happenings.push_back((peer, Event::Up(node)));
                 self.happenings.push_back((node, Event::Up(peer)));
             }
-            Deed::Send { to, frame } => return self.send(node, to, &frame),
+            Action::Send { to, frame } => return self.send(node, to, &frame),
         }
         true
     }
 
     fn send(&mut self, node: usize, to: usize, frame: &Frame) -> bool {
-        let vector = frame.header.kind == Kind::Vector;
+        let vector = frame.header.kind == FrameKind::Vector;
         if vector {
             let hash = *blake3::hash(&frame.payload).as_bytes();
             self.heard.entry((node, frame.header.exchange)).or_default().insert(hash);

@@ -1,8 +1,9 @@
 //! The ledger of a member's records: where it is, what was spent, and whether a run fits.
 
-use crate::{NodeError, Seat};
+use crate::{Membership, NodeError};
 use prdo_accounting::{Accountant, Event, History, Target};
-use prdo_peer::dir::Directory;
+use prdo_disk::folder_of;
+use prdo_peer::dir::{Directory, read_unlocked};
 use prdo_peer::ledger::LedgerFile;
 use prdo_peer::ledger::contents::Contents;
 use prdo_peer::wire::Hash;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Which ledger, and what its owner allows.
 #[derive(Clone, Debug, Default)]
-pub struct Purse {
+pub struct LedgerOptions {
     /// The ledger's file; `None` is next to the data, with `.ledger` after its name.
     pub file: Option<PathBuf>,
     /// ε for everything ever released about these records. `None` is what the ledger says; a new ledger takes the
@@ -20,7 +21,7 @@ pub struct Purse {
     pub raise: Option<f64>,
 }
 
-impl Purse {
+impl LedgerOptions {
     /// Where the ledger is.
     pub fn place(&self, data: &Path) -> PathBuf {
         self.file.clone().unwrap_or_else(|| {
@@ -40,22 +41,18 @@ impl Purse {
 
 /// What a run will cost, on top of what was spent.
 #[derive(Clone, Debug)]
-pub struct Outlook {
+pub struct BudgetForecast {
     /// ε so far.
     pub spent: f64,
     /// ε after the run's last round.
     pub after: f64,
-    /// What may be spent.
     pub budget: Target,
-    /// Rounds that are left.
     pub rounds_left: u32,
 }
 
 /// An open ledger, or what one would begin with.
 pub struct Account {
-    /// The ledger's file.
     pub path: PathBuf,
-    /// The ledger, if there is one already.
     pub ledger: Option<LedgerFile>,
     /// The budget that the run is held against.
     pub budget: Target,
@@ -67,12 +64,14 @@ pub struct Account {
 
 impl Account {
     /// Looks at the ledger of these records, and takes it if it is there. Nothing is written to it.
-    ///
-    /// # Errors
-    /// A ledger in use, damaged or of other records; a budget that it does not allow.
-    pub fn look(seat: &Seat, purse: &Purse, data: &Path, digest: &Hash) -> Result<Self, NodeError> {
-        let path = purse.place(data);
-        let agreed = seat.planned.guarantee;
+    pub fn look(
+        membership: &Membership,
+        options: &LedgerOptions,
+        data: &Path,
+        digest: &Hash,
+    ) -> Result<Self, NodeError> {
+        let path = options.place(data);
+        let agreed = membership.planned.guarantee;
         let ledger = match path.is_file() {
             true => {
                 let (disk, name) = Directory::of_file(&path)?;
@@ -82,8 +81,8 @@ impl Account {
         };
         let mut others = Vec::new();
         if ledger.is_none() {
-            others = others_beside(seat, &path, data, digest)?;
-            if purse.raise.is_some() {
+            others = others_beside(membership, &path, data, digest)?;
+            if options.raise.is_some() {
                 return Err(NodeError::NothingToRaise { ledger: path.display().to_string() });
             }
         }
@@ -93,22 +92,21 @@ impl Account {
         };
         // A new ledger allows what was agreed and no more: the round number that the noise was made for, if it is that.
         let round =
-            seat.document.run_file().resolved.budget.filter(|budget| *budget <= 1.001 * agreed.epsilon);
+            membership.document.run_file().resolved.budget.filter(|budget| *budget <= 1.001 * agreed.epsilon);
         let promised = round.unwrap_or(agreed.epsilon).max(agreed.epsilon);
-        if let (Some(asked), Some(allowed)) = (purse.raise, allowed)
+        if let (Some(asked), Some(allowed)) = (options.raise, allowed)
             && asked < allowed
         {
             return Err(NodeError::NotRaised { ledger: path.display().to_string(), asked, allowed });
         }
-        let asked = purse.raise.or(purse.budget).or(allowed).unwrap_or(promised);
+        let asked = options.raise.or(options.budget).or(allowed).unwrap_or(promised);
         let raise = allowed.is_some_and(|allowed| asked > allowed);
-        if let (None, true, Some(allowed)) = (purse.raise, raise, allowed) {
+        if let (None, true, Some(allowed)) = (options.raise, raise, allowed) {
             return Err(NodeError::Raise { ledger: path.display().to_string(), asked, allowed });
         }
         Ok(Self { path, ledger, budget: Target::new(asked, delta)?, raise, others })
     }
 
-    /// Whether a run under this agreement is in the ledger.
     pub fn knows(&self, agreement: &Hash) -> bool {
         let runs =
             |ledger: &LedgerFile| ledger.contents().runs().iter().any(|run| run.agreement == *agreement);
@@ -116,20 +114,21 @@ impl Account {
     }
 
     /// What the run will cost.
-    ///
-    /// # Errors
-    /// A run that does not fit the budget.
-    pub fn outlook(&self, seat: &Seat, accountant: &Accountant) -> Result<Outlook, NodeError> {
-        assumed_enough(seat, self.ledger.as_ref())?;
-        let run = &seat.agreement.terms().run;
+    pub fn forecast(
+        &self,
+        membership: &Membership,
+        accountant: &Accountant,
+    ) -> Result<BudgetForecast, NodeError> {
+        assumed_enough(membership, self.ledger.as_ref())?;
+        let run = &membership.agreement.terms().run;
         let done = self.ledger.as_ref().and_then(|l| l.contents().run(run)).map_or(0, |run| run.sent.len());
         let before = match &self.ledger {
             Some(ledger) => ledger.contents().history_before(run, done as u32),
             None => History::new(),
         };
-        let rounds_left = seat.agreement.terms().rounds.saturating_sub(done as u32);
+        let rounds_left = membership.agreement.terms().rounds.saturating_sub(done as u32);
         let mut whole = before.clone();
-        whole.append(&self.rest(seat, done as u32, rounds_left)?);
+        whole.append(&self.rest(membership, done as u32, rounds_left)?);
         let delta = self.budget.delta();
         let epsilon = |history: &History| match history.len() {
             0 => Ok(0.0),
@@ -146,12 +145,12 @@ impl Account {
                 delta,
             });
         }
-        Ok(Outlook { spent, after, budget: self.budget, rounds_left })
+        Ok(BudgetForecast { spent, after, budget: self.budget, rounds_left })
     }
 
     /// What the rounds that are left release.
-    fn rest(&self, seat: &Seat, done: u32, left: u32) -> Result<History, NodeError> {
-        let guarantee = seat.guarantee();
+    fn rest(&self, membership: &Membership, done: u32, left: u32) -> Result<History, NodeError> {
+        let guarantee = membership.guarantee();
         if done == 0 {
             return Ok(guarantee.plan(left)?);
         }
@@ -160,9 +159,6 @@ impl Account {
     }
 
     /// Opens the ledger for the run: begins it if it is new, raises its budget if that was asked for.
-    ///
-    /// # Errors
-    /// The ledger's.
     pub fn open(self, digest: &Hash) -> Result<LedgerFile, NodeError> {
         let Some(mut ledger) = self.ledger else {
             let (disk, name) = Directory::of_file(&self.path)?;
@@ -175,29 +171,29 @@ impl Account {
     }
 }
 
-/// Refuses to begin a ledger for records that have one already, beside the data, under a name that the file had before.
+/// Refuses to start a ledger for records that have one already, beside the data, under a name that the file had before.
 /// The first line tells whose it is, whatever became of the rest. Gives the others, but not those of other members.
-fn others_beside(seat: &Seat, path: &Path, data: &Path, digest: &Hash) -> Result<Vec<String>, NodeError> {
+fn others_beside(
+    membership: &Membership,
+    path: &Path,
+    data: &Path,
+    digest: &Hash,
+) -> Result<Vec<String>, NodeError> {
     let mut others = Vec::new();
-    let beside = |file: &Path| match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    for folder in [beside(path), beside(data)] {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+    for folder in [folder_of(path), folder_of(data)] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let other = entry.path();
             let is_ledger = other.extension().is_some_and(|ending| ending == "ledger") && other.is_file();
             if !is_ledger || same_file(&other, path) {
                 continue;
             }
             let shown = other.display().to_string();
-            let bytes = std::fs::read(&other)
-                .map_err(|e| prdo_peer::disk::DiskError { file: shown.clone(), problem: e.to_string() })?;
+            let bytes = read_unlocked(&other)?.unwrap_or_default();
             let first = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
             if Contents::parse(first).ok().and_then(|contents| contents.records()) == Some(*digest) {
                 return Err(NodeError::OtherLedger { data: data.display().to_string(), ledger: shown });
             }
-            if !others.contains(&shown) && !is_harmless(seat, &bytes) {
+            if !others.contains(&shown) && !is_harmless(membership, &bytes) {
                 others.push(shown);
             }
         }
@@ -206,26 +202,26 @@ fn others_beside(seat: &Seat, path: &Path, data: &Path, digest: &Hash) -> Result
 }
 
 /// A ledger to which nothing was charged, or that of another member of the same run, on one machine with this one.
-fn is_harmless(seat: &Seat, ledger: &[u8]) -> bool {
+fn is_harmless(membership: &Membership, ledger: &[u8]) -> bool {
     let Ok(contents) = Contents::parse(ledger) else { return false };
-    let (agreement, number) = (seat.agreement.hash(), seat.number as u32);
+    let (agreement, number) = (membership.agreement.hash(), membership.number as u32);
     let another = contents.runs().iter().any(|run| run.agreement == *agreement && run.member != number);
     another || contents.history().is_empty()
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
-    let whole = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    whole(one) == whole(other)
+    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    resolved(one) == resolved(other)
 }
 
-/// Refuses an agreement that goes on from another and took less for released than the ledger has of that run: its ε
+/// Refuses an agreement that continues another and took less for released than the ledger has of that run: its ε
 /// would be wrong.
-fn assumed_enough(seat: &Seat, ledger: Option<&LedgerFile>) -> Result<(), NodeError> {
-    let Some(old) = seat.agreement.terms().continues else { return Ok(()) };
+fn assumed_enough(membership: &Membership, ledger: Option<&LedgerFile>) -> Result<(), NodeError> {
+    let Some(old) = membership.agreement.terms().continues else { return Ok(()) };
     let runs = ledger.map_or(&[][..], |ledger| ledger.contents().runs());
     let found =
         runs.iter().filter(|run| run.agreement == old).map(|run| run.charges.len() as u64).sum::<u64>();
-    let assumed = seat.planned.recipe.earlier.len();
+    let assumed = membership.planned.recipe.earlier.len();
     match assumed < found {
         true => Err(NodeError::AssumedLess { assumed, found }),
         false => Ok(()),
@@ -238,13 +234,13 @@ mod tests {
 
     #[test]
     fn the_ledger_stands_beside_the_data() {
-        let at = |data: &str| Purse::default().place(Path::new(data));
+        let at = |data: &str| LedgerOptions::default().place(Path::new(data));
         assert_eq!(at("own.csv"), Path::new("own.csv.ledger"));
         assert_eq!(at("images/"), Path::new("images.ledger"));
         assert_eq!(at("a/my images//"), Path::new("a/my images.ledger"));
         let here = std::env::current_dir().unwrap();
         assert_eq!(at("."), PathBuf::from(format!("{}.ledger", here.display())));
-        let named = Purse { file: Some("other".into()), ..Purse::default() };
+        let named = LedgerOptions { file: Some("other".into()), ..LedgerOptions::default() };
         assert_eq!(named.place(Path::new("own.csv")), Path::new("other"));
     }
 }

@@ -15,23 +15,17 @@ pub fn record_facts(signed: &Facts) -> RecordFacts {
 
 /// What members would agree on, besides the settings.
 pub struct Proposal {
-    /// The run's id.
     pub run: Hash,
-    /// The hash of the agreement that it goes on from.
+    /// The hash of the agreement that this one continues.
     pub continues: Option<Hash>,
     /// An own relay for members that cannot reach each other directly.
     pub relay: Option<String>,
-    /// The shape of everybody's records.
     pub facts: RecordFacts,
-    /// Who takes part.
     pub members: Vec<Member>,
 }
 
 impl Proposal {
     /// The terms to be signed: this, with the settings of a run that was planned for these members.
-    ///
-    /// # Errors
-    /// A feature map that cannot be made, or that is not the one the run file speaks of.
     pub fn terms(self, document: &Document, planned: &Planned) -> Result<Terms, ConfigError> {
         let RecordFacts { features, classes, class_names, feature_names, image } = self.facts;
         let recipe = &planned.recipe;
@@ -59,14 +53,11 @@ impl Proposal {
 
 /// What the settings of an agreement mean, and the document they are read from. They are held against the terms: an
 /// agreement that contradicts itself is refused.
-///
-/// # Errors
-/// Settings that do not fit, that speak of what is only one owner's, or that say something else than the terms.
 pub fn agreed(agreement: &Agreement) -> Result<(Document, Planned), ConfigError> {
     let terms_of = agreement.terms();
     let document = Document::parse("the agreement's settings", &terms_of.settings)?;
     if let Some(key) = Key::all().iter().find(|key| document.has(**key) && !is_agreed(**key)) {
-        let message = format!("{key} is not allowed in an agreement: it is for each member to say");
+        let message = format!("{key} is not allowed in an agreement: it is for each member to choose");
         return Err(document.error(*key, message));
     }
     let mixing = terms_of.mixing().map_err(|e| ConfigError::anywhere(e.to_string()))?;

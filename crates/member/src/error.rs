@@ -1,4 +1,4 @@
-//! Why a node does not begin.
+//! Why a node does not start.
 
 use crate::records::RecordsError;
 use prdo_accounting::AccountingError;
@@ -11,186 +11,81 @@ use prdo_peer::ledger::LedgerFileError;
 use prdo_privacy::{GateError, ShardError, StartError};
 use prdo_runfile::ConfigError;
 
-/// A node that cannot begin or go on. Nothing was released.
+/// A node that cannot start or resume. Nothing was released.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// The agreement: not signed by all, or another member's key.
     #[error("{file}: {error}")]
-    Agreement {
-        /// The agreement's file.
-        file: String,
-        /// What is wrong.
-        error: Box<AgreementError>,
-    },
-    /// The agreement's settings.
+    Agreement { file: String, error: Box<AgreementError> },
     #[error(transparent)]
     Settings(#[from] ConfigError),
-    /// The method's settings.
     #[error(transparent)]
     Method(#[from] SettingsError),
-    /// The member's own data.
     #[error(transparent)]
     Records(Box<RecordsError>),
-    /// More records than were agreed on.
     #[error(
         "{file} holds {records} records, but the agreement gives {member} {slots} public slots: leave records out, or \
          agree on more slots"
     )]
-    TooMany {
-        /// The data.
-        file: String,
-        /// How many there are.
-        records: usize,
-        /// Who this is.
-        member: String,
-        /// How many there may be.
-        slots: usize,
-    },
-    /// The run does not fit the budget.
+    TooMany { file: String, records: usize, member: String, slots: usize },
     #[error(
-        "the privacy budget of these records does not allow this run: ε = {spent:.4} is spent, ε = {after:.4} would be after \
-         {rounds} more rounds, the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released. \
-         If the owner of the records agrees to more, --raise-budget EPS says so in the ledger"
+        "the privacy budget of these records does not allow this run: ε = {spent:.4} is spent, {rounds} more rounds would \
+         make it ε = {after:.4}, and the budget is ε = {budget} at δ = {delta:e} (ledger {ledger}). Nothing was released. \
+         If the owner of the records agrees to more, --raise-budget EPS records that in the ledger"
     )]
-    Budget {
-        /// The ledger's file.
-        ledger: String,
-        /// ε so far.
-        spent: f64,
-        /// ε after the run.
-        after: f64,
-        /// Rounds that are left.
-        rounds: u32,
-        /// The budget's ε.
-        budget: f64,
-        /// The budget's δ.
-        delta: f64,
-    },
-    /// An agreement that goes on from another and knows of fewer releases than there were.
+    Budget { ledger: String, spent: f64, after: f64, rounds: u32, budget: f64, delta: f64 },
     #[error(
-        "the agreement takes it that {assumed} rounds were released before; this ledger has {found}: make the agreement again \
-         with a larger --rounds-done. Nothing was released"
+        "the agreement assumes that {assumed} rounds were released before; this ledger has {found}: create the agreement \
+         again with a larger --rounds-done. Nothing was released"
     )]
-    AssumedLess {
-        /// Rounds that the agreement counts.
-        assumed: u64,
-        /// Rounds in the ledger.
-        found: u64,
-    },
-    /// A budget that is raised must be there.
+    AssumedLess { assumed: u64, found: u64 },
+    #[error("--raise-budget: no ledger at {ledger} whose budget could be raised; name it with --ledger FILE")]
+    NothingToRaise { ledger: String },
     #[error(
-        "--raise-budget: there is no ledger at {ledger} whose budget could be raised; --ledger FILE names it"
+        "{data} holds the records of {ledger}: use --ledger {ledger}. Records have one budget, whatever their file is called"
     )]
-    NothingToRaise {
-        /// Where it was looked for.
-        ledger: String,
-    },
-    /// Records that have a ledger under another name.
-    #[error(
-        "{data} holds the records of {ledger}: --ledger {ledger} goes on with it. Their budget is one, whatever the file is \
-         called"
-    )]
-    OtherLedger {
-        /// The data.
-        data: String,
-        /// The ledger.
-        ledger: String,
-    },
-    /// A budget larger than the ledger's.
+    OtherLedger { data: String, ledger: String },
     #[error(
         "--budget {asked} is more than ledger {ledger} allows for everything ever released about these records, ε = {allowed}: \
-         --raise-budget {asked} raises it, and says so in the ledger"
+         --raise-budget {asked} raises it, and records that in the ledger"
     )]
-    Raise {
-        /// The ledger's file.
-        ledger: String,
-        /// ε asked for.
-        asked: f64,
-        /// ε allowed.
-        allowed: f64,
-    },
-    /// A budget that would not be raised.
+    Raise { ledger: String, asked: f64, allowed: f64 },
     #[error("--raise-budget {asked} would lower it: {ledger} already allows ε = {allowed}")]
-    NotRaised {
-        /// The ledger's file.
-        ledger: String,
-        /// ε asked for.
-        asked: f64,
-        /// ε allowed.
-        allowed: f64,
-    },
-    /// A folder in use with another ledger.
+    NotRaised { ledger: String, asked: f64, allowed: f64 },
     #[error(
-        "--home {home} holds rounds of this run that the ledger {ledger} knows nothing of: --ledger FILE names the one that \
-         was used. Nothing was written"
+        "--home {home} holds rounds of this run that are not in the ledger {ledger}: name the one that was used with \
+         --ledger FILE. Nothing was written"
     )]
-    LedgerOfHome {
-        /// The ledger's file.
-        ledger: String,
-        /// The run's folder.
-        home: String,
-    },
-    /// A run that goes on, with a ledger that does not know what it goes on from.
+    LedgerOfHome { ledger: String, home: String },
     #[error(
-        "the agreement goes on from {agreement}, of which the ledger {ledger} knows nothing: --ledger FILE names the one that \
-         was used then; a member whose records were not in that run says --new-member. Nothing was written"
+        "the agreement continues {agreement}, which is not in the ledger {ledger}: name the ledger that was used then with \
+         --ledger FILE; a member whose records were not in that run passes --new-member. Nothing was written"
     )]
-    LedgerOfOld {
-        /// The ledger's file.
-        ledger: String,
-        /// The hash of the agreement before.
-        agreement: String,
-    },
-    /// The ledger.
+    LedgerOfOld { ledger: String, agreement: String },
     #[error(transparent)]
     Ledger(#[from] LedgerFileError),
-    /// The run's folder.
     #[error("--home {folder}: {error}")]
-    Home {
-        /// The folder.
-        folder: String,
-        /// What is wrong.
-        error: Box<HomeError>,
-    },
-    /// A folder with something else in it.
+    Home { folder: String, error: Box<HomeError> },
     #[error("--home {folder} is not empty and not a node's folder: choose another")]
-    Foreign {
-        /// The folder.
-        folder: String,
-    },
-    /// The folder of another agreement.
+    Foreign { folder: String },
     #[error(
         "--home {folder} belongs to the agreement with the hash {theirs}; the one given has {ours}: choose another folder, \
-         or give the agreement that this run began with"
+         or give the agreement that this run started with"
     )]
-    OtherAgreement {
-        /// The folder.
-        folder: String,
-        /// The folder's.
-        theirs: String,
-        /// The one given.
-        ours: String,
-    },
-    /// A run that goes on from another needs that one's folder.
+    OtherAgreement { folder: String, theirs: String, ours: String },
+    /// What is wrong with the folder of the run that this one continues.
     #[error("{0}")]
     From(String),
-    /// A folder or ledger in use, or that cannot be had.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// A file.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The gate.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// The records' slots.
     #[error(transparent)]
     Shard(#[from] ShardError),
-    /// The starting point.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The accountant.
     #[error("privacy: {0}")]
     Accounting(#[from] AccountingError),
 }

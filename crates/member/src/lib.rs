@@ -1,7 +1,7 @@
 //! One member of a signed agreement at work on its own machine: from the agreement, the member's key and its own data
 //! to a session that a driver can run.
 //!
-//! * [`agreed`] makes terms to sign and says what an agreement means; [`Seat`] is who this is in it;
+//! * [`agreed`] makes terms to sign and says what an agreement means; [`Membership`] is who this is in it;
 //! * [`records`] reads the member's own data and holds it against what was agreed on;
 //! * [`account`] is the ledger of these records: what they have cost, and whether the run fits the budget;
 //! * [`prepare`] takes the folders, seals the records and gives the session's setup;
@@ -18,14 +18,14 @@ pub mod account;
 pub mod agreed;
 mod error;
 pub mod journal;
+mod membership;
 pub mod page;
 pub mod predict;
 pub mod prepare;
 pub mod records;
-mod seat;
 pub mod status;
 mod watched;
 
 pub use error::NodeError;
-pub use seat::Seat;
+pub use membership::Membership;
 pub use watched::HOMES;

@@ -7,9 +7,6 @@ use prdo_store::names::AGREEMENT;
 use std::path::Path;
 
 /// The model in a folder, a member's home or a run's; of a run the average, or the own one of a node, by its name or number.
-///
-/// # Errors
-/// A folder without a trained model, or with a damaged one; a node that is not there.
 pub fn predictor(folder: &Path, node: Option<&str>) -> Result<Predictor, PredictError> {
     match (folder.join(AGREEMENT).is_file(), node) {
         (false, node) => Predictor::open(folder, node),

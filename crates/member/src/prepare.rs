@@ -1,18 +1,18 @@
-//! From a seat and own data to a session: everything is checked, then the folders are taken, then the records sealed.
+//! From a membership and own data to a session: everything is checked, then the folders are taken, then the records sealed.
 
-use crate::account::{Account, Outlook, Purse};
+use crate::account::{Account, BudgetForecast, LedgerOptions};
 use crate::agreed::agreed;
-use crate::records::{self, Own, OwnTable, Reading};
-use crate::{NodeError, Seat};
+use crate::records::{self, OwnRecords, Reading, RecordTable};
+use crate::{Membership, NodeError};
 use prdo::config::BoxedModel;
 use prdo_accounting::Accountant;
 use prdo_data::{Feature, Table};
 use prdo_peer::agreement::Agreement;
-use prdo_peer::dir::{Directory, Glance};
+use prdo_peer::dir::{Directory, read_unlocked};
 use prdo_peer::disk::DiskError;
 use prdo_peer::home::Home;
 use prdo_peer::identity::Identity;
-use prdo_peer::ledger::LedgerFile;
+use prdo_peer::ledger::{LedgerFile, Resume, lock};
 use prdo_peer::machine::Patience;
 use prdo_peer::session::Setup;
 use prdo_peer::wire::hex;
@@ -24,34 +24,27 @@ use std::sync::{Arc, Mutex};
 
 /// What a member has of its own.
 pub struct Request<'a> {
-    /// The data.
     pub data: &'a Path,
-    /// How to read it.
     pub reading: Reading<'a>,
-    /// The ledger and the budget.
-    pub purse: &'a Purse,
+    pub ledger: &'a LedgerOptions,
     /// The run's folder; `None` for somebody who only looks.
     pub home: Option<&'a Path>,
 }
 
 /// A node that could begin: everything was checked, nothing was written but locks.
 pub struct Ready {
-    seat: Seat,
-    own: Own,
+    membership: Membership,
+    own: OwnRecords,
     account: Account,
     accountant: Arc<Accountant>,
     home: Option<Directory>,
-    /// What the run will cost.
-    pub outlook: Outlook,
+    pub forecast: BudgetForecast,
 }
 
 /// A node about to begin.
-pub struct Begun {
-    /// For the driver.
+pub struct Started {
     pub setup: Setup,
-    /// The ledger.
     pub ledger: Arc<Mutex<LedgerFile>>,
-    /// Rounds done before.
     pub rounds_done: u32,
 }
 
@@ -60,37 +53,36 @@ impl Ready {
     ///
     /// # Errors
     /// Whatever does not fit. Nothing was written.
-    pub fn new(seat: Seat, request: &Request<'_>) -> Result<Self, NodeError> {
-        let facts = &seat.agreement.terms().facts;
-        let mut own = records::read(request.data, request.reading, facts, &seat.document, &seat.planned)?;
-        let (records, slots) = (own.table.len(), seat.slots());
+    pub fn new(membership: Membership, request: &Request<'_>) -> Result<Self, NodeError> {
+        let facts = &membership.agreement.terms().facts;
+        let mut own =
+            records::read(request.data, request.reading, facts, &membership.document, &membership.planned)?;
+        let (records, slots) = (own.table.len(), membership.slots());
         if records > slots {
-            let (file, member) = (request.data.display().to_string(), seat.member.name.clone());
+            let (file, member) = (request.data.display().to_string(), membership.member.name.clone());
             return Err(NodeError::TooMany { file, records, member, slots });
         }
         if let Some(home) = request.home {
-            check_home(home, &seat)?;
+            check_home(home, &membership)?;
         }
         let home = request.home.map(Directory::open).transpose()?;
-        let account = Account::look(&seat, request.purse, request.data, &own.digest)?;
+        let account = Account::look(&membership, request.ledger, request.data, &own.digest)?;
         if !account.others.is_empty() {
             own.warnings.push(format!(
-                "a new ledger begins for these records, and beside them lies {}: records that are in both files have cost what \
-                 both ledgers say together",
+                "this starts a new ledger for these records, beside {}: records that are in both files have cost what both \
+                 ledgers say together",
                 account.others.join(", ")
             ));
         }
-        let accountant = Arc::new(Accountant::new(seat.planned.recipe.accounting));
-        let outlook = account.outlook(&seat, &accountant)?;
-        Ok(Self { seat, own, account, accountant, home, outlook })
+        let accountant = Arc::new(Accountant::new(membership.planned.recipe.accounting));
+        let forecast = account.forecast(&membership, &accountant)?;
+        Ok(Self { membership, own, account, accountant, home, forecast })
     }
 
-    /// The seat.
-    pub fn seat(&self) -> &Seat {
-        &self.seat
+    pub fn membership(&self) -> &Membership {
+        &self.membership
     }
 
-    /// Where the ledger is.
     pub fn ledger(&self) -> &Path {
         &self.account.path
     }
@@ -106,7 +98,7 @@ impl Ready {
     }
 
     /// Opens the ledger and the folder, seals the records and gives what a session needs. `from` is the folder of the run
-    /// that this one goes on from.
+    /// that this one continues.
     ///
     /// # Errors
     /// A folder or a ledger that does not fit; nothing was released.
@@ -117,56 +109,51 @@ impl Ready {
         patience: Patience,
         from: Option<&Path>,
         newcomer: bool,
-    ) -> Result<(Begun, Seat), NodeError> {
-        let Self { seat, own, account, accountant, home, .. } = self;
+    ) -> Result<(Started, Membership), NodeError> {
+        let Self { membership, own, account, accountant, home, .. } = self;
         let home = home.ok_or_else(|| NodeError::Foreign { folder: "(none)".into() })?;
-        let (run, hash, number) = (seat.agreement.terms().run, *seat.agreement.hash(), seat.number as u32);
+        let terms = membership.agreement.terms();
+        let (run, hash, number) = (terms.run, *membership.agreement.hash(), membership.number as u32);
         let budget = account.budget;
-        check_ledger(&seat, &account, &home, newcomer)?;
-        let ledger = account.open(&own.digest)?;
-        let ledger = Arc::new(Mutex::new(ledger));
-        let name = &seat.agreement.terms().name;
-        locked(&ledger).begin_run(&run, &hash, number, name)?;
-        keep_agreement(&home, &seat.agreement)?;
+        check_ledger(&membership, &account, &home, newcomer)?;
+        let ledger = Arc::new(Mutex::new(account.open(&own.digest)?));
+        lock(&ledger).begin_run(&run, &hash, number, &terms.name)?;
+        keep_agreement(&home, &membership.agreement)?;
         let wrong =
             |error| NodeError::Home { folder: home.path().display().to_string(), error: Box::new(error) };
         let kept = Box::new(home.inside(KEPT)?);
         let (folder, saved) = Home::open(kept, run, hash, number, Arc::clone(&ledger)).map_err(wrong)?;
         let start = match &saved.state {
-            Some(_) => seat.planned.model.start.clone(),
-            None => start(&seat, identity, &ledger, from)?,
+            Some(_) => membership.planned.model.start.clone(),
+            None => start(&membership, identity, &ledger, from)?,
         };
-        let recipe = &seat.planned.recipe;
+        let recipe = &membership.planned.recipe;
         let node = recipe.method.start::<Noised>(&start, &recipe.settings)?;
-        let resume = locked(&ledger).resume(&run)?;
+        let resume = lock(&ledger).resume(&run)?;
         let book = LedgerFile::book(&ledger, &run, &hash, number)?;
         let charged = Ledger::after(accountant, budget, resume.history.clone()).kept_by(Box::new(book));
-        let sealing = Sealing { seat: &seat, secret: Arc::new(secret), ledger: charged };
+        let sealing = Sealing { membership: &membership, secret: Arc::new(secret), ledger: charged };
+        let model = &membership.planned.model;
         let gate = match own.table {
-            OwnTable::Numbers(table) => sealing.gate(seat.planned.model.numbers(), table, &resume)?,
-            OwnTable::Features(table) => match seat.planned.model.mapped() {
+            RecordTable::Numbers(table) => sealing.gate(model.numbers(), table, &resume)?,
+            RecordTable::Features(table) => match model.mapped() {
                 Some(model) => sealing.gate(model, table, &resume)?,
-                None => sealing.gate(seat.planned.model.numbers(), table.to_numbers(), &resume)?,
+                None => sealing.gate(model.numbers(), table.to_numbers(), &resume)?,
             },
-            OwnTable::Images(table) => match seat.planned.model.images() {
+            RecordTable::Images(table) => match model.images() {
                 Some(model) => sealing.gate(model, table, &resume)?,
-                None => sealing.gate(seat.planned.model.numbers(), table.to_numbers(), &resume)?,
+                None => sealing.gate(model.numbers(), table.to_numbers(), &resume)?,
             },
         };
         let rounds_done = saved.state.as_ref().map_or(0, |state| state.round);
-        let place = seat.place();
+        let place = membership.place();
         let setup = Setup { place, patience, node, gate, home: folder, saved, background: true };
-        Ok((Begun { setup, ledger, rounds_done }, seat))
+        Ok((Started { setup, ledger, rounds_done }, membership))
     }
 }
 
-/// The ledger, whatever happened to whoever had it.
-pub fn locked(ledger: &Mutex<LedgerFile>) -> std::sync::MutexGuard<'_, LedgerFile> {
-    ledger.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 struct Sealing<'a> {
-    seat: &'a Seat,
+    membership: &'a Membership,
     secret: Arc<Secret>,
     ledger: Ledger,
 }
@@ -176,57 +163,49 @@ impl Sealing<'_> {
         self,
         model: BoxedModel<F>,
         table: Table<F>,
-        resume: &prdo_peer::ledger::Resume,
+        resume: &Resume,
     ) -> Result<Box<dyn Answerer>, NodeError>
     where
         Table<F>: prdo_privacy::Data,
     {
-        let seat = self.seat;
+        let membership = self.membership;
         let (gradient, difference) =
-            seat.planned.recipe.clip.ok_or_else(|| seat.document.missing(Key::ClipGradient))?;
+            membership.planned.recipe.clip.ok_or_else(|| membership.document.missing(Key::ClipGradient))?;
         let clip = Clip::new(gradient, difference)
-            .map_err(|error| seat.document.error(Key::ClipGradient, error.to_string()))?;
+            .map_err(|error| membership.document.error(Key::ClipGradient, error.to_string()))?;
         let rules = PrivateRules {
-            batches: seat.batches(),
+            batches: membership.batches(),
             clip,
-            noise_multiplier: seat.planned.guarantee.noise_multiplier,
+            noise_multiplier: membership.planned.guarantee.noise_multiplier,
             ledger: self.ledger,
         };
-        let shard = Shard::seal_in_slots(table, seat.slots())?;
-        let mut gate = Gate::private(seat.number as u32, Arc::new(model), shard, self.secret, rules)?;
+        let shard = Shard::seal_in_slots(table, membership.slots())?;
+        let mut gate = Gate::private(membership.number as u32, Arc::new(model), shard, self.secret, rules)?;
         gate.restore(resume.rounds, &resume.history)?;
         Ok(Box::new(gate))
     }
 }
 
 /// Refuses a folder with something else in it, or of another agreement.
-fn check_home(folder: &Path, seat: &Seat) -> Result<(), NodeError> {
+fn check_home(folder: &Path, membership: &Membership) -> Result<(), NodeError> {
     let shown = || folder.display().to_string();
-    match Glance::at(folder).read(AGREEMENT)? {
-        Some(text) => {
-            let found = Agreement::parse(&String::from_utf8_lossy(&text));
-            let found = found.map_err(|error| NodeError::Agreement {
-                file: folder.join(AGREEMENT).display().to_string(),
-                error: Box::new(error),
-            })?;
-            if found.hash() != seat.agreement.hash() {
-                let (theirs, ours) = (hex(found.hash()), hex(seat.agreement.hash()));
-                return Err(NodeError::OtherAgreement { folder: shown(), theirs, ours });
-            }
-            Ok(())
+    if folder.join(AGREEMENT).is_file() {
+        let (found, ours) = (read_agreement(folder)?, membership.agreement.hash());
+        if found.hash() != ours {
+            let (theirs, ours) = (hex(found.hash()), hex(ours));
+            return Err(NodeError::OtherAgreement { folder: shown(), theirs, ours });
         }
-        None => {
-            // A lock alone: somebody began and was stopped at once.
-            let other = |entry: std::io::Result<std::fs::DirEntry>| {
-                entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with(".prdo"))
-            };
-            let foreign = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(other));
-            if foreign { Err(NodeError::Foreign { folder: shown() }) } else { Ok(()) }
-        }
+        return Ok(());
     }
+    // A lock alone: somebody began and was stopped at once.
+    let other = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with(".prdo"))
+    };
+    let foreign = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(other));
+    if foreign { Err(NodeError::Foreign { folder: shown() }) } else { Ok(()) }
 }
 
-/// Keeps a copy of the agreement with its signatures, for `prdo node status` and for runs that go on from this one.
+/// Keeps a copy of the agreement with its signatures, for `prdo node status` and for runs that continue this one.
 fn keep_agreement(home: &Directory, agreement: &Agreement) -> Result<(), NodeError> {
     let path = home.path().join(AGREEMENT);
     let text = agreement.to_file();
@@ -239,13 +218,18 @@ fn keep_agreement(home: &Directory, agreement: &Agreement) -> Result<(), NodeErr
 
 /// Refuses a ledger that does not know what it should, before anything is written to it: it is not the one of these
 /// records, or was lost.
-fn check_ledger(seat: &Seat, account: &Account, home: &Directory, newcomer: bool) -> Result<(), NodeError> {
+fn check_ledger(
+    membership: &Membership,
+    account: &Account,
+    home: &Directory,
+    newcomer: bool,
+) -> Result<(), NodeError> {
     let (ledger, home) = (account.path.display().to_string(), home.path());
     let kept = std::fs::read_dir(home.join(KEPT)).is_ok_and(|mut files| files.next().is_some());
-    if kept && !account.knows(seat.agreement.hash()) {
+    if kept && !account.knows(membership.agreement.hash()) {
         return Err(NodeError::LedgerOfHome { ledger, home: home.display().to_string() });
     }
-    match seat.agreement.terms().continues {
+    match membership.agreement.terms().continues {
         Some(old) if !newcomer && !account.knows(&old) => {
             Err(NodeError::LedgerOfOld { ledger, agreement: hex(&old) })
         }
@@ -253,25 +237,25 @@ fn check_ledger(seat: &Seat, account: &Account, home: &Directory, newcomer: bool
     }
 }
 
-/// Where the node starts: at the public start, or at its own model of the run that this one goes on from.
+/// Where the node starts: at the public start, or at its own model of the run that this one continues.
 fn start(
-    seat: &Seat,
+    membership: &Membership,
     identity: &Identity,
     ledger: &Arc<Mutex<LedgerFile>>,
     from: Option<&Path>,
 ) -> Result<Start, NodeError> {
-    let public = || Ok(seat.planned.model.start.clone());
-    match (&seat.agreement.terms().continues, from) {
+    let public = || Ok(membership.planned.model.start.clone());
+    match (&membership.agreement.terms().continues, from) {
         (None, None) => public(),
         (None, Some(folder)) => Err(NodeError::From(format!(
-            "--from {} has no use: the agreement does not go on from another one",
+            "--from {} is not used: the agreement does not continue another one",
             folder.display()
         ))),
-        (Some(old), None) => match locked(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
+        (Some(old), None) => match lock(ledger).contents().runs().iter().any(|run| run.agreement == *old) {
             false => public(),
             true => Err(NodeError::From(format!(
-                "the agreement goes on from {}, in which these records took part: --from OLD_HOME names the folder \
-                     of that run",
+                "the agreement continues {}, in which these records took part: name the folder of that run with \
+                     --from OLD_HOME",
                 hex(old)
             ))),
         },
@@ -279,18 +263,18 @@ fn start(
             let agreement = read_agreement(folder)?;
             if agreement.hash() != old {
                 return Err(NodeError::From(format!(
-                    "--from {} belongs to the agreement with the hash {}; the new one goes on from {}",
+                    "--from {} belongs to the agreement with the hash {}; the new one continues {}",
                     folder.display(),
                     hex(agreement.hash()),
                     hex(old)
                 )));
             }
             let values = saved_model(&agreement, folder, identity, ledger)?;
-            let (found, expected) = (values.len(), seat.planned.model.dimension);
+            let (found, expected) = (values.len(), membership.planned.model.dimension);
             if found != expected {
                 let folder = folder.display();
                 let what =
-                    format!("--from {folder}: its model has {found} parameters, the new one {expected}");
+                    format!("--from {folder}: its model has {found} parameters, the new one has {expected}");
                 return Err(NodeError::From(what));
             }
             Ok(Start::declared_public(values)?)
@@ -299,9 +283,6 @@ fn start(
 }
 
 /// The agreement whose run is in a folder.
-///
-/// # Errors
-/// A folder without one.
 pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     let path = folder.join(AGREEMENT);
     let file = path.display().to_string();
@@ -310,7 +291,7 @@ pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     if folder.is_file() {
         return Err(missing());
     }
-    let text = Glance::at(folder).read(AGREEMENT)?.ok_or_else(missing)?;
+    let text = read_unlock(&path)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
     Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error: Box::new(error) })
 }
@@ -323,7 +304,7 @@ fn saved_model(
     ledger: &Arc<Mutex<LedgerFile>>,
 ) -> Result<Vec<f64>, NodeError> {
     let shown = folder.display();
-    let stranger = || NodeError::From(format!("--from {shown}: this key is not a member's there"));
+    let stranger = || NodeError::From(format!("--from {shown}: this key is not that of a member there"));
     let number = agreement.member_of(&identity.public()).ok_or_else(stranger)?;
     let wrong = |error| NodeError::Home { folder: shown.to_string(), error: Box::new(error) };
     let disk = Directory::open(folder)?.inside(KEPT)?;
@@ -331,14 +312,14 @@ fn saved_model(
     let opened = Home::open(Box::new(disk), run, hash, number as u32, Arc::clone(ledger));
     let (_, saved) = opened.map_err(wrong)?;
     let Some(state) = saved.state else {
-        return Err(NodeError::From(format!("--from {shown}: no round was done there")));
+        return Err(NodeError::From(format!("--from {shown}: no round was completed there")));
     };
     let (_, planned) = agreed(agreement)?;
     let mut node = planned.recipe.method.start::<Noised>(&planned.model.start, &planned.recipe.settings)?;
     let mut rest = state.vectors.as_slice();
     for vector in node.restore(state.round) {
         let damaged =
-            |error| NodeError::From(format!("--from {shown}: the saved state does not fit: {error}"));
+            |error| NodeError::From(format!("--from {shown}: cannot resume from the saved state: {error}"));
         *vector = Released::load(&mut rest, planned.model.dimension).map_err(damaged)?;
     }
     Ok(node.model().as_slice().to_vec())
@@ -348,23 +329,21 @@ fn saved_model(
 pub type Measure = Box<dyn Fn(&[f64]) -> Option<f64> + Send>;
 
 /// Reads public test data and gives what measures a model on it.
-///
-/// # Errors
-/// Data that does not match the agreement.
-pub fn measure(seat: &Seat, path: &Path, reading: Reading<'_>) -> Result<Measure, NodeError> {
+pub fn measure(membership: &Membership, path: &Path, reading: Reading<'_>) -> Result<Measure, NodeError> {
     let reading = Reading { test: true, ..reading };
-    let facts = &seat.agreement.terms().facts;
-    let own = records::read(path, reading, facts, &seat.document, &seat.planned)?;
+    let facts = &membership.agreement.terms().facts;
+    let own = records::read(path, reading, facts, &membership.document, &membership.planned)?;
+    let model = &membership.planned.model;
     Ok(match own.table {
-        OwnTable::Numbers(table) => {
-            let model = seat.planned.model.numbers();
+        RecordTable::Numbers(table) => {
+            let model = model.numbers();
             Box::new(move |x| prdo_simulator::accuracy(&model, x, &table))
         }
-        OwnTable::Features(table) => match seat.planned.model.mapped() {
+        RecordTable::Features(table) => match model.mapped() {
             Some(model) => Box::new(move |x| prdo_simulator::accuracy(&model, x, &table)),
             None => Box::new(|_| None),
         },
-        OwnTable::Images(table) => match seat.planned.model.images() {
+        RecordTable::Images(table) => match model.images() {
             Some(model) => Box::new(move |x| prdo_simulator::accuracy(&model, x, &table)),
             None => Box::new(|_| None),
         },

@@ -11,9 +11,9 @@ use prdo_runfile::{Document, ModelKind, RunFile};
 use std::path::Path;
 
 /// Records that fit the agreement, with the digest of all that the file holds.
-pub struct Own {
+pub struct OwnRecords {
     /// The records, labelled as agreed on.
-    pub table: OwnTable,
+    pub table: RecordTable,
     /// Stands for the records in their ledger. It stays there.
     pub digest: Hash,
     /// What the owner should think about.
@@ -21,8 +21,7 @@ pub struct Own {
 }
 
 /// Records as the model reads them.
-pub enum OwnTable {
-    /// Numbers.
+pub enum RecordTable {
     Numbers(Table),
     /// Images as bytes.
     Images(Table<u8>),
@@ -30,8 +29,7 @@ pub enum OwnTable {
     Features(Table<f32>),
 }
 
-impl OwnTable {
-    /// How many records there are.
+impl RecordTable {
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(table) => table.len(),
@@ -40,44 +38,21 @@ impl OwnTable {
         }
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Own data that cannot be read or is not what was agreed on.
+/// OwnRecords data that cannot be read or is not what was agreed on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordsError {
-    /// It cannot be read.
     #[error("{}", named(file, error))]
-    Data {
-        /// The file.
-        file: String,
-        /// Why.
-        error: Box<DataError>,
-    },
-    /// It does not become the agreed features.
+    Data { file: String, error: Box<DataError> },
     #[error("{file}: {error}")]
-    Features {
-        /// The file.
-        file: String,
-        /// Why.
-        error: FeatureError,
-    },
-    /// Another shape or other names.
+    Features { file: String, error: FeatureError },
     #[error("{file} does not match the agreement: {what} is {found}, agreed is {agreed}")]
-    Differs {
-        /// The file.
-        file: String,
-        /// What differs.
-        what: String,
-        /// In the file.
-        found: String,
-        /// In the agreement.
-        agreed: String,
-    },
+    Differs { file: String, what: String, found: String, agreed: String },
 }
 
 /// Some errors name the file themselves.
@@ -102,16 +77,13 @@ pub struct Reading<'a> {
 }
 
 /// Reads a member's data and holds it against the agreement.
-///
-/// # Errors
-/// Data that cannot be read, or whose width, image shape, feature names or classes are not the agreed ones.
 pub fn read(
     path: &Path,
     reading: Reading<'_>,
     facts: &Facts,
     document: &Document,
     planned: &Planned,
-) -> Result<Own, RecordsError> {
+) -> Result<OwnRecords, RecordsError> {
     let file = path.display().to_string();
     let failed = |error| RecordsError::Data { file: file.clone(), error: Box::new(error) };
     let format = Format::of(path).map_err(failed)?;
@@ -151,14 +123,14 @@ pub fn read(
     let fit = Fit { file: &file, facts, run: &run, planned };
     let table = match loaded {
         loaded if planned.model.features.is_some() => {
-            OwnTable::Features(fit.features(loaded, &mut warnings)?)
+            RecordTable::Features(fit.features(loaded, &mut warnings)?)
         }
         Loaded::Images(images) if matches!(planned.model.form, Form::Network { .. }) => {
-            OwnTable::Images(fit.table(images)?)
+            RecordTable::Images(fit.table(images)?)
         }
-        other => OwnTable::Numbers(fit.table(other.into_numbers(&file).map_err(failed)?)?),
+        other => RecordTable::Numbers(fit.table(other.into_numbers(&file).map_err(failed)?)?),
     };
-    Ok(Own { table, digest, warnings })
+    Ok(OwnRecords { table, digest, warnings })
 }
 
 /// The agreed features among the columns of a CSV file that names them: it may have others, in any order. `None` where
@@ -181,7 +153,7 @@ fn columns(
         Some(missing) if there.len() > agreed.len() => Err(RecordsError::Differs {
             file,
             what: format!("the column {missing:?}"),
-            found: format!("not there (there are {})", there.join(", ")),
+            found: format!("missing (the file has {})", there.join(", ")),
             agreed: format!("one of the features ({})", agreed.join(", ")),
         }),
         Some(_) => Ok(None),
@@ -194,8 +166,8 @@ fn far_outside(cut_off: &[(String, usize)], records: usize) -> Vec<String> {
     let many = cut_off.iter().filter(|(_, count)| count * 20 > records);
     let say = |(column, count): &(String, usize)| {
         format!(
-            "{column}: {count} of {records} values lie outside the agreed range and are cut off at its ends; are they in the \
-             agreed unit?"
+            "{column}: {count} of {records} values lie outside the agreed range and are clipped to it; are they in the agreed \
+             unit?"
         )
     };
     many.map(say).collect()

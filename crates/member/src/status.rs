@@ -9,34 +9,17 @@ use prdo_store::artefact::{self, Damage};
 use prdo_store::{State, Status, names};
 use std::path::Path;
 
-/// A status that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum StatusError {
-    /// The folder is no node's.
     #[error(transparent)]
     Node(#[from] NodeError),
-    /// The disk.
     #[error("{file}: {error}")]
-    Disk {
-        /// Which file.
-        file: String,
-        /// What was said.
-        error: std::io::Error,
-    },
-    /// The file is not what a node writes.
+    Disk { file: String, error: std::io::Error },
     #[error("{file} is damaged: {why}")]
-    Damaged {
-        /// Which file.
-        file: String,
-        /// What is wrong with it.
-        why: Damage,
-    },
+    Damaged { file: String, why: Damage },
 }
 
 /// The status of the node in a folder, running or not.
-///
-/// # Errors
-/// A folder that is no node's, or a status that cannot be read.
 pub fn read(home: &Path) -> Result<Status, StatusError> {
     let agreement = read_agreement(home)?;
     let file = || home.join(names::STATUS).display().to_string();
@@ -51,7 +34,7 @@ pub fn read(home: &Path) -> Result<Status, StatusError> {
             State::Running
         }
         (None, State::Running) => {
-            let message = "its process ended without a word: type the same command to go on";
+            let message = "its process ended unexpectedly: rerun the command to resume";
             status.message = Some(message.to_string());
             State::Stopped
         }

@@ -8,8 +8,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
-use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Expected, Frame, HEADER, Hash, Header, Kind};
+use prdo_peer::transport::{Incoming, Open, Transport};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Barrier};
@@ -72,16 +72,9 @@ fn quic(
             edges.iter().filter_map(of).map(|peer| neighbour(peer, me, at[peer], bytes)).collect();
         let listen = "127.0.0.1:0".parse().unwrap();
         let limits = Limits { window, ..Limits::lan() };
-        let links = Links::new(Setup {
-            member: me,
-            secret: secret(me).into(),
-            listen,
-            neighbours,
-            relay: None,
-            limits,
-            looks: false,
-        });
-        let links = links.unwrap();
+        let setup =
+            Setup { member: me, secret: secret(me).into(), listen, neighbours, relay: None, looks: false };
+        let links = Links::new(setup, limits).unwrap();
         at[me] = Some(links.local_address());
         nodes.insert(0, links);
     }
@@ -215,7 +208,7 @@ fn neighbour(member: usize, me: usize, at: Option<SocketAddr>, bytes: usize) -> 
 fn frame(from: usize, to: usize, exchange: u64, payload: &Arc<[u8]>, hash: Hash) -> Frame {
     let Expected { run, agreement, .. } = expected(to, from, payload.len());
     let header = Header {
-        kind: Kind::Vector,
+        kind: FrameKind::Vector,
         sender: from as u32,
         receiver: to as u32,
         run,

@@ -14,11 +14,11 @@ use prdo_algorithm::{Inbox, Method, Settings};
 use prdo_peer::dir::Directory;
 use prdo_peer::driver::{self, Watch};
 use prdo_peer::home::Home;
-use prdo_peer::iroh::{Limits, Links, Neighbour};
+use prdo_peer::iroh::{Links, Neighbour};
 use prdo_peer::ledger::LedgerFile;
 use prdo_peer::machine::{Note, Patience, Place};
 use prdo_peer::session::{Session, Setup};
-use prdo_peer::transport::Reason;
+use prdo_peer::transport::{Open, Reason};
 use prdo_peer::wire::{Expected, HEADER};
 use prdo_privacy::{
     Answer, Answerer, Batches, Clip, Gate, GateError, Ledger, Model, Noised, PrivateRules, Query, Secret,
@@ -133,13 +133,12 @@ fn measure(method: Method, rounds: usize, dimension: usize, folder: &Path) -> (f
     for me in (0..NODES).rev() {
         let place = place(&mixing, me, dimension, rounds as u32);
         let neighbours = place.neighbours.iter().map(|e| neighbour(e, &at)).collect();
-        let links = Links::new(prdo_peer::iroh::Setup {
+        let links = Links::open(prdo_peer::iroh::Setup {
             member: me,
             secret: secret(me).into(),
             listen: "127.0.0.1:0".parse().unwrap(),
             neighbours,
             relay: None,
-            limits: Limits::lan(),
             looks: false,
         });
         let links = links.unwrap();
@@ -238,7 +237,8 @@ fn setup(
     let budget = Target::new(1e4, 1e-5).unwrap();
     std::fs::create_dir_all(folder).unwrap();
     let directory = Directory::open(folder).unwrap();
-    let mut ledger = LedgerFile::open(Box::new(directory.again()), "ledger", &[7; 32], budget).unwrap();
+    let mut ledger =
+        LedgerFile::open(Box::new(directory.inside("ledger").unwrap()), "ledger", &[7; 32], budget).unwrap();
     ledger.begin_run(&IDS.0, &IDS.1, me, "benchmark").unwrap();
     let ledger = Arc::new(Mutex::new(ledger));
     let (home, saved) = Home::open(Box::new(directory), IDS.0, IDS.1, me, Arc::clone(&ledger)).unwrap();

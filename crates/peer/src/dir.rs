@@ -20,15 +20,8 @@ pub struct Directory {
 /// A folder that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
-    /// Another process has it.
     #[error("{path} is in use by another process{}: stop that one, or wait until it ends", number(.process))]
-    InUse {
-        /// The lock file.
-        path: String,
-        /// The other process, if it wrote its number.
-        process: Option<u32>,
-    },
-    /// The operating system's error.
+    InUse { path: String, process: Option<u32> },
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
@@ -39,18 +32,12 @@ fn number(process: &Option<u32>) -> String {
 
 impl Directory {
     /// Takes the folder, which is made if it is not there, readable by its owner alone.
-    ///
-    /// # Errors
-    /// Another process has it, or the operating system's.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
         Self::locked(path, LOCK)
     }
 
     /// Takes one file of a folder that others use too, and gives its name: only that file may be written to. The folder
     /// is made if it is not there.
-    ///
-    /// # Errors
-    /// Another process has it, a name that is not a plain one, or the operating system's.
     pub fn of_file(path: &Path) -> Result<(Self, String), DirectoryError> {
         // One file has one lock, whatever name it is called by.
         let resolved = std::fs::canonicalize(path);
@@ -77,22 +64,12 @@ impl Directory {
     }
 
     /// A folder in this one, under the same lock.
-    ///
-    /// # Errors
-    /// A name with a path in it, or the operating system's.
     pub fn inside(&self, name: &str) -> Result<Self, DirectoryError> {
         let path = self.place(name)?;
         make(&path)?;
         Ok(Self { path, lock: Arc::clone(&self.lock), open: BTreeMap::new() })
     }
 
-    /// The same folder once more, under the same lock.
-    #[must_use]
-    pub fn again(&self) -> Self {
-        Self { path: self.path.clone(), lock: Arc::clone(&self.lock), open: BTreeMap::new() }
-    }
-
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -125,7 +102,7 @@ impl Directory {
 
 impl Disk for Directory {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
-        read(&self.place(name)?)
+        read_unlocked(&self.place(name)?)
     }
 
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<(), DiskError> {
@@ -152,41 +129,14 @@ impl Disk for Directory {
         self.change(name, |file| if file.metadata()?.len() > length { file.set_len(length) } else { Ok(()) })
     }
 
-    fn remove(&mut self, name: &str) -> Result<(), DiskError> {
-        let path = self.place(name)?;
-        self.open.remove(name);
-        match fs::remove_file(&path) {
-            Ok(()) => sync(&self.path),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(failed(&path)(error)),
-        }
-    }
-
     fn shown(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 }
 
-/// Files of a folder that may be another process's: for looking only, without the lock.
-#[derive(Clone, Debug)]
-pub struct Glance(PathBuf);
-
-impl Glance {
-    /// Looks into a folder.
-    pub fn at(path: &Path) -> Self {
-        Self(path.to_path_buf())
-    }
-
-    /// The whole file as it is at this moment; `None` if there is none of this name.
-    ///
-    /// # Errors
-    /// The operating system's.
-    pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
-        read(&self.0.join(name))
-    }
-}
-
-fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+/// The whole file as it is at this moment, without the folder's lock, which may be another process's; `None` if there is
+/// no such file.
+pub fn read_unlocked(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -259,15 +209,12 @@ mod tests {
         disk.truncate("x", 600).unwrap();
         disk.append("x", b"!").unwrap();
         assert_eq!(disk.read("x").unwrap().unwrap(), b"longer!");
-        disk.remove("x").unwrap();
-        disk.remove("x").unwrap();
-        assert_eq!(disk.read("x").unwrap(), None);
         disk.append("my données.csv", b"as people call them").unwrap();
-        disk.append("x", b"new").unwrap();
-        assert_eq!(Glance::at(disk.path()).read("x").unwrap().unwrap(), b"new");
+        disk.overwrite("x", &[b"new"]).unwrap();
+        assert_eq!(read_unlocked(&disk.path().join("x")).unwrap().unwrap(), b"new");
         for name in ["", ".", "..", ".prdo-lock", "a/b", "../x", "a\\b", "a\nb", "c:d"] {
             assert!(disk.append(name, b"").is_err(), "{name}");
-            assert!(disk.read(name).is_err() && disk.remove(name).is_err(), "{name}");
+            assert!(disk.read(name).is_err(), "{name}");
         }
         let mut inner = disk.inside("c").unwrap();
         inner.append("x", b"inner").unwrap();

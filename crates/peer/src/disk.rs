@@ -5,9 +5,6 @@
 /// The seeded fault simulator has its own implementation, which tears writes and forgets what was not finished.
 pub trait Disk: Send {
     /// The whole file; `None` if there is none of this name.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, DiskError>;
 
     /// Adds `bytes` at the end of the file, which is made if it is not there. A crash may leave a part of them.
@@ -25,16 +22,7 @@ pub trait Disk: Send {
 
     /// Cuts the file to `length` bytes if it has more. What stays is durable, even if the process that wrote it ended
     /// before it could see to that.
-    ///
-    /// # Errors
-    /// The operating system's.
     fn truncate(&mut self, name: &str, length: u64) -> Result<(), DiskError>;
-
-    /// Removes the file; nothing happens if it is not there.
-    ///
-    /// # Errors
-    /// The operating system's.
-    fn remove(&mut self, name: &str) -> Result<(), DiskError>;
 
     /// What people know the file by.
     fn shown(&self, name: &str) -> String {
@@ -42,12 +30,9 @@ pub trait Disk: Send {
     }
 }
 
-/// A file that could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub struct DiskError {
-    /// Which file.
     pub file: String,
-    /// What the operating system said.
     pub problem: String,
 }

@@ -1,19 +1,17 @@
 //! The loop of a real peer: a session, a transport and the clock.
 
-use crate::machine::{Ended, Event, Millis, Note};
-use crate::session::{Deed, Session, SessionError, Setup};
+use crate::machine::{Action, Ended, Event, Millis, Note};
+use crate::session::{Session, SessionError, Setup};
 use crate::transport::{Incoming, Reason, Transport};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The longest that the loop sleeps, so that a wish to stop is heard.
-const NAP: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// How long links are given to carry what is queued when a run ends.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Who watches a node.
 pub trait Watch {
-    /// Something for the log.
     fn note(&mut self, note: &Note);
     /// Somebody was turned away, before the machine heard of it.
     fn refused(&mut self, who: &str, why: &Reason);
@@ -41,13 +39,13 @@ pub fn run_session(
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> (Result<Ended, SessionError>, Session) {
-    let ended = turn(&mut session, transport, watch, stop);
+    let ended = run_until_end(&mut session, transport, watch, stop);
     watch.look(&session);
     transport.close(FAREWELL);
     (ended, session)
 }
 
-fn turn(
+fn run_until_end(
     session: &mut Session,
     transport: &mut dyn Transport,
     watch: &mut dyn Watch,
@@ -57,7 +55,7 @@ fn turn(
     let mut event = Event::Start;
     loop {
         let now = millis(started.elapsed());
-        let mut outside = |deed| perform(deed, transport, watch);
+        let mut outside = |action| perform(action, transport, watch);
         if let Some(ended) = session.handle(now, event, &mut outside)? {
             return Ok(ended);
         }
@@ -65,21 +63,21 @@ fn turn(
         let left = session.machine().wake_at().saturating_sub(millis(started.elapsed()));
         event = match stop.load(Ordering::Relaxed) {
             true => Event::Stop,
-            false => heard(transport.next(NAP.min(Duration::from_millis(left))), watch),
+            false => event_of(transport.next(LONGEST_WAIT.min(Duration::from_millis(left))), watch),
         };
     }
 }
 
-fn perform(deed: Deed, transport: &mut dyn Transport, watch: &mut dyn Watch) {
-    match deed {
-        Deed::Send { to, frame } => transport.send(to, frame),
-        Deed::Dial(peer) => transport.dial(peer),
-        Deed::HangUp(peer, why) => transport.hang_up(peer, &why),
-        Deed::Note(note) => watch.note(&note),
+fn perform(action: Action, transport: &mut dyn Transport, watch: &mut dyn Watch) {
+    match action {
+        Action::Send { to, frame } => transport.send(to, frame),
+        Action::Dial(peer) => transport.dial(peer),
+        Action::HangUp(peer, why) => transport.hang_up(peer, &why),
+        Action::Note(note) => watch.note(&note),
     }
 }
 
-fn heard(incoming: Option<Incoming>, watch: &mut dyn Watch) -> Event {
+fn event_of(incoming: Option<Incoming>, watch: &mut dyn Watch) -> Event {
     match incoming {
         None => Event::Tick,
         Some(Incoming::Up { peer }) => Event::Up(peer),

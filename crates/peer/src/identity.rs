@@ -22,7 +22,6 @@ const REMARK: &str =
 /// The most bytes of a key file that are read.
 const LONGEST: u64 = 4096;
 
-/// A node's public key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PublicKey([u8; 32]);
 
@@ -35,70 +34,32 @@ pub struct Identity {
     key: SigningKey,
 }
 
-/// A key that cannot be made or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
-    /// Keys are never overwritten.
-    #[error("{path} exists already, and a key is never overwritten: choose another name")]
-    Exists {
-        /// The file.
-        path: String,
-    },
-    /// There is no such file.
-    #[error("there is no key file {path}: make one with `prdo node key {path}`")]
-    Absent {
-        /// The file.
-        path: String,
-    },
-    /// Others may read or change it.
+    #[error("{path} already exists, and a key is never overwritten: choose another name")]
+    Exists { path: String },
+    #[error("no key file {path}: create one with `prdo node key {path}`")]
+    Absent { path: String },
     #[error(
-        "{path} has the permissions {mode:04o}: others may use the private key in it; type `chmod 600 {path}`"
+        "{path} has the permissions {mode:04o}: others can use the private key in it; run `chmod 600 {path}`"
     )]
-    Open {
-        /// The file.
-        path: String,
-        /// Its permission bits.
-        mode: u32,
-    },
-    /// It belongs to another user.
+    Open { path: String, mode: u32 },
     #[error(
-        "{path} belongs to user {owner}, this is user {me}: whoever owns it can change it; type `chown {me} {path}`"
+        "{path} belongs to user {owner}, this is user {me}: whoever owns it can change it; run `chown {me} {path}`"
     )]
-    Owner {
-        /// The file.
-        path: String,
-        /// The user it belongs to.
-        owner: u32,
-        /// The user this process runs as.
-        me: u32,
-    },
-    /// It is not what `prdo node key` writes.
+    Owner { path: String, owner: u32, me: u32 },
+    /// The problem never shows a part of the key.
     #[error("{path} is not a prdo key file: {problem}")]
-    Format {
-        /// The file.
-        path: String,
-        /// What is wrong; never a part of the key.
-        problem: &'static str,
-    },
-    /// The operating system.
+    Format { path: String, problem: &'static str },
     #[error("{what} {path}: {problem}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// On which file.
-        path: String,
-        /// What the operating system said.
-        problem: String,
-    },
+    System { what: &'static str, path: String, problem: String },
 }
 
-/// Text that is not a public key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{value:?} is not a public key: it must be the 64 lower-case hexadecimal digits that `prdo node key` prints"
 )]
 pub struct PublicKeyError {
-    /// What was given, cut short.
     pub value: String,
 }
 
@@ -110,7 +71,6 @@ impl PublicKey {
         (!key.is_weak() && key.to_edwards().compress().to_bytes() == bytes).then_some(Self(bytes))
     }
 
-    /// The bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -154,7 +114,6 @@ impl Signature {
         Self(bytes)
     }
 
-    /// The bytes.
     pub fn as_bytes(&self) -> &[u8; 64] {
         &self.0
     }
@@ -181,9 +140,6 @@ impl fmt::Debug for Identity {
 
 impl Identity {
     /// A new key pair from the operating system's randomness, kept nowhere.
-    ///
-    /// # Errors
-    /// An operating system without randomness.
     pub fn generate() -> Result<Self, IdentityError> {
         let mut seed = Zeroizing::new([0; 32]);
         getrandom::fill(&mut *seed).map_err(|e| IdentityError::System {
@@ -194,15 +150,11 @@ impl Identity {
         Ok(Self::from_secret(&seed))
     }
 
-    /// The key pair of these 32 secret bytes.
     pub fn from_secret(secret: &[u8; 32]) -> Self {
         Self { key: SigningKey::from_bytes(secret) }
     }
 
     /// A new key pair in a new file that only its owner may read.
-    ///
-    /// # Errors
-    /// A file that exists, or cannot be written.
     pub fn create(path: &Path) -> Result<Self, IdentityError> {
         let identity = Self::generate()?;
         let mut options = OpenOptions::new();
@@ -211,7 +163,7 @@ impl Identity {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => IdentityError::Exists { path: path.display().to_string() },
-            _ => system("cannot make the key file", path)(e),
+            _ => system("cannot create the key file", path)(e),
         })?;
         let written = file.write_all(identity.text().as_bytes()).and_then(|()| file.sync_all());
         written.map_err(|e| {
@@ -223,15 +175,12 @@ impl Identity {
     }
 
     /// The key pair in a file.
-    ///
-    /// # Errors
-    /// A file that is not there, that others may read or change, or that is not a key file.
     pub fn read(path: &Path) -> Result<Self, IdentityError> {
         let mut file = File::open(path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => IdentityError::Absent { path: path.display().to_string() },
             _ => system("cannot read the key file", path)(e),
         })?;
-        let found = file.metadata().map_err(system("cannot look at the key file", path))?;
+        let found = file.metadata().map_err(system("cannot examine the key file", path))?;
         let format = |problem| IdentityError::Format { path: path.display().to_string(), problem };
         if !found.is_file() {
             return Err(format("it is not a file"));
@@ -244,7 +193,7 @@ impl Identity {
         })?;
         // What is no key file at all is called so, before anybody is told to change its mode.
         let identity = Self::parse(&text).map_err(format);
-        match check_file(path, &found) {
+        match check_owner(path, &found) {
             Err(IdentityError::Open { .. }) if identity.is_err() => identity,
             Err(error) => Err(error),
             Ok(()) => identity,
@@ -279,7 +228,6 @@ impl Identity {
         Zeroizing::new(format!("{REMARK}\nprivate = \"{}\"\npublic = \"{}\"\n", *private, self.public()))
     }
 
-    /// The public half.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.key.verifying_key().to_bytes())
     }
@@ -289,7 +237,6 @@ impl Identity {
         self.key.as_bytes()
     }
 
-    /// Signs the agreement with this hash.
     pub fn sign(&self, agreement: &Hash) -> Signature {
         Signature(self.key.sign(&statement(agreement)).to_bytes())
     }
@@ -301,24 +248,20 @@ fn statement(agreement: &Hash) -> Vec<u8> {
 }
 
 #[cfg(unix)]
-fn check_file(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
+fn check_owner(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
     use std::os::unix::fs::MetadataExt;
     let (mode, owner, me) = (found.mode() & 0o7777, found.uid(), rustix::process::geteuid().as_raw());
     let path = path.display().to_string();
-    match () {
-        () if !found.is_file() => Err(IdentityError::Format { path, problem: "it is not a file" }),
-        () if owner != me => Err(IdentityError::Owner { path, owner, me }),
-        () if mode & 0o077 != 0 => Err(IdentityError::Open { path, mode }),
-        () => Ok(()),
+    match owner == me {
+        false => Err(IdentityError::Owner { path, owner, me }),
+        true if mode & 0o077 != 0 => Err(IdentityError::Open { path, mode }),
+        true => Ok(()),
     }
 }
 
 #[cfg(not(unix))]
-fn check_file(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
-    match found.is_file() {
-        true => Ok(()),
-        false => Err(IdentityError::Format { path: path.display().to_string(), problem: "it is not a file" }),
-    }
+fn check_owner(_: &Path, _: &Metadata) -> Result<(), IdentityError> {
+    Ok(())
 }
 
 fn system<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> IdentityError + 'a {

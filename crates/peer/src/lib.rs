@@ -10,7 +10,7 @@
 //!   neighbours are reached: [`local`] within one process, `iroh` over QUIC.
 //!
 //! What never happens here: reading a record (the gate does), drawing noise, sending what is not `Noised`, sending
-//! what is not durable; a page, a log or a line for people (what goes on is told to a [`driver::Watch`]). Of data sets it
+//! what is not durable; a page, a log or a line for people (what happens is reported to a [`driver::Watch`]). Of data sets it
 //! knows the public shape that all have signed ([`agreement::Facts`]) and nothing else.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

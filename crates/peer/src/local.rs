@@ -8,15 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Where each member takes what is sent to it.
-type Doors = BTreeMap<usize, Sender<(usize, Parcel)>>;
+type Inboxes = BTreeMap<usize, Sender<(usize, Parcel)>>;
 
 /// Where the nodes of one process meet.
 #[derive(Clone, Debug, Default)]
 pub struct Hub {
-    members: Arc<Mutex<Doors>>,
+    members: Arc<Mutex<Inboxes>>,
 }
 
-/// What one node hands to another.
 #[derive(Clone, Debug)]
 enum Parcel {
     Up,
@@ -36,7 +35,6 @@ pub struct Local {
 }
 
 impl Hub {
-    /// A node's links to these neighbours.
     pub fn join(&self, me: usize, neighbours: &[Expected]) -> Local {
         let (own, inbox) = channel();
         self.lock().insert(me, own.clone());
@@ -44,7 +42,7 @@ impl Hub {
         Local { me, hub: self.clone(), expected, up: BTreeMap::new(), own, inbox }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Sender<(usize, Parcel)>>> {
+    fn lock(&self) -> MutexGuard<'_, Inboxes> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,7 +52,7 @@ impl Hub {
 }
 
 impl Local {
-    fn told(&mut self, from: usize, parcel: Parcel) -> Option<Incoming> {
+    fn received(&mut self, from: usize, parcel: Parcel) -> Option<Incoming> {
         let expected = self.expected.get(&from)?;
         match parcel {
             Parcel::Up => {
@@ -96,7 +94,7 @@ impl Transport for Local {
 
     fn next(&mut self, wait: Duration) -> Option<Incoming> {
         let (from, parcel) = self.inbox.recv_timeout(wait).ok()?;
-        self.told(from, parcel)
+        self.received(from, parcel)
     }
 
     fn close(&mut self, _wait: Duration) {

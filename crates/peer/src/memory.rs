@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Files in memory. Clones share them, so that a test keeps a hand on the disk of a node that "crashed".
 ///
-/// Appending, overwriting, truncating and removing are the operations that are counted; each is done whole or, when
+/// Appending, overwriting and truncating are the operations that are counted; each is done whole or, when
 /// it is the one that was chosen to fail, in part.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryDisk(Arc<Mutex<Files>>);
@@ -15,12 +15,12 @@ pub struct MemoryDisk(Arc<Mutex<Files>>);
 struct Files {
     files: BTreeMap<String, Vec<u8>>,
     writes: u64,
-    plan: Option<Plan>,
+    failure: Option<PlannedFailure>,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Plan {
+struct PlannedFailure {
     /// The count of writes at which it happens.
     at: u64,
     keep: usize,
@@ -36,7 +36,6 @@ enum State {
 }
 
 impl MemoryDisk {
-    /// An empty disk.
     pub fn new() -> Self {
         Self::default()
     }
@@ -44,21 +43,21 @@ impl MemoryDisk {
     /// The `n`-th write from now (0 is the next) gets no further than `keep_bytes` bytes and fails, and so does every
     /// later operation, reading included, until [`MemoryDisk::revive`]. Of a write in place the rest stays as it was
     /// before. With as many bytes as the write has, or more, it is done whole and fails all the same, as a crash just
-    /// after it would; a truncation or removal happens unless `keep_bytes` is 0.
+    /// after it would; a truncation happens unless `keep_bytes` is 0.
     pub fn crash_at(&self, n: u64, keep_bytes: usize) {
-        self.plan(n, keep_bytes, State::Crashed);
+        self.fail_at(n, keep_bytes, State::Crashed);
     }
 
     /// The `n`-th write from now (0 is the next) finds no space after `keep_bytes` bytes and fails, and so does every
-    /// later write until [`MemoryDisk::revive`]. Reading goes on.
+    /// later write until [`MemoryDisk::revive`]. Reading still works.
     pub fn fill_at(&self, n: u64, keep_bytes: usize) {
-        self.plan(n, keep_bytes, State::Full);
+        self.fail_at(n, keep_bytes, State::Full);
     }
 
     /// Ends a crash or a full disk, or takes back what was planned. The files are as they were left.
     pub fn revive(&self) {
         let mut files = self.lock();
-        (files.plan, files.state) = (None, State::Good);
+        (files.failure, files.state) = (None, State::Good);
     }
 
     /// Whether a planned failure has happened and [`MemoryDisk::revive`] was not called since.
@@ -71,7 +70,6 @@ impl MemoryDisk {
         self.lock().writes
     }
 
-    /// A copy of all files.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         self.lock().files.clone()
     }
@@ -81,14 +79,13 @@ impl MemoryDisk {
         self.lock().files = files;
     }
 
-    /// Puts other contents in the place of one file's.
     pub fn put(&self, name: &str, bytes: Vec<u8>) {
         self.lock().files.insert(name.into(), bytes);
     }
 
-    fn plan(&self, n: u64, keep: usize, then: State) {
+    fn fail_at(&self, n: u64, keep: usize, then: State) {
         let mut files = self.lock();
-        files.plan = Some(Plan { at: files.writes.saturating_add(n), keep, then });
+        files.failure = Some(PlannedFailure { at: files.writes.saturating_add(n), keep, then });
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {
@@ -103,15 +100,15 @@ impl MemoryDisk {
         }
         let number = files.writes;
         files.writes += 1;
-        match files.plan.filter(|plan| plan.at == number) {
+        match files.failure.filter(|failure| failure.at == number) {
             None => {
                 change(&mut files, usize::MAX);
                 Ok(())
             }
-            Some(plan) => {
-                change(&mut files, plan.keep);
-                (files.plan, files.state) = (None, plan.then);
-                Err(plan.then.error(name))
+            Some(failure) => {
+                change(&mut files, failure.keep);
+                (files.failure, files.state) = (None, failure.then);
+                Err(failure.then.error(name))
             }
         }
     }
@@ -163,14 +160,6 @@ impl Disk for MemoryDisk {
         self.write(name, |files, keep| {
             if let Some(file) = files.files.get_mut(name).filter(|_| keep > 0) {
                 file.truncate(usize::try_from(length).unwrap_or(file.len()));
-            }
-        })
-    }
-
-    fn remove(&mut self, name: &str) -> Result<(), DiskError> {
-        self.write(name, |files, keep| {
-            if keep > 0 {
-                files.files.remove(name);
             }
         })
     }

@@ -3,99 +3,62 @@
 
 use crate::home::{Home, HomeError, Saved, StateRecord};
 use crate::machine::{
-    Effect, Ended, Event, LinkState, Machine, Millis, Note, Patience, PeerError, Place, ResumeError,
+    Action, Effect, Ended, Event, LinkState, Machine, Millis, Patience, PeerError, Place, ResumeError,
 };
-use crate::wire::Frame;
 use prdo_accounting::Target;
 use prdo_algorithm::Node;
 use prdo_privacy::{Answerer, Diagnostics, GateError, Noised};
 use std::collections::VecDeque;
 use std::thread::JoinHandle;
 
-/// What a session needs.
 pub struct Setup {
-    /// Where the node stands in the run.
     pub place: Place,
-    /// How long it waits for what.
     pub patience: Patience,
-    /// The method's state, at the public start (or at the model it goes on from).
+    /// The method's state, at the public start (or at the model it continues from).
     pub node: Box<dyn Node<Noised>>,
     /// The gate, with the charges of the rounds done.
     pub gate: Box<dyn Answerer>,
-    /// Where things are kept.
     pub home: Home,
-    /// What was there.
     pub saved: Saved,
     /// Whether states are written while the gate works on the next round. They are durable before the next message is
     /// sent in either case.
     pub background: bool,
 }
 
-/// What is left to do outside.
-#[derive(Debug)]
-pub enum Deed {
-    /// Send a frame.
-    Send {
-        /// To whom.
-        to: usize,
-        /// The frame.
-        frame: Frame,
-    },
-    /// Try to reach a neighbour.
-    Dial(usize),
-    /// Take a link down.
-    HangUp(usize, String),
-    /// Something for the log.
-    Note(Note),
-}
-
-/// Why a session stopped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SessionError {
-    /// What was saved does not fit.
     #[error(transparent)]
     Resume(#[from] ResumeError),
     /// The gate refused: nothing was released.
     #[error("round {round}: {error}")]
-    Gate {
-        /// In which round.
-        round: u32,
-        /// Why.
-        error: GateError,
-    },
+    Gate { round: u32, error: GateError },
     /// Something could not be kept: nothing was sent.
     #[error(transparent)]
     Home(#[from] HomeError),
-    /// The run cannot go on.
     #[error(transparent)]
     Peer(#[from] PeerError),
 }
 
-/// How a node stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// What each neighbour is doing, by member number.
     pub neighbours: Vec<(usize, LinkState)>,
-    /// ε that these records have spent.
     pub spent: f64,
-    /// What they may spend.
     pub budget: Target,
     /// Unprotected counts of the last answer: for the owner's eyes alone.
     pub diagnostics: Diagnostics,
 }
 
-/// A folder that is here, or with a thread that writes into it.
-enum Keeper {
-    Here(Box<Home>),
-    Away(JoinHandle<(Box<Home>, Result<(), HomeError>)>),
+/// The run's folder, or the thread that writes into it.
+enum Storage {
+    Idle(Box<Home>),
+    Writing(JoinHandle<(Box<Home>, Result<(), HomeError>)>),
     Lost,
 }
 
-/// A node at work.
 pub struct Session {
     machine: Machine,
     gate: Box<dyn Answerer>,
-    keeper: Keeper,
+    storage: Storage,
     background: bool,
     /// Counts of the last answer: for the owner's eyes alone.
     diagnostics: Diagnostics,
@@ -106,17 +69,14 @@ pub struct Session {
 
 impl Session {
     /// A session at its start, or where it was left.
-    ///
-    /// # Errors
-    /// What was saved does not fit this run.
     pub fn new(setup: Setup) -> Result<Self, SessionError> {
         let Setup { place, patience, node, gate, home, saved, background } = setup;
         let machine = Machine::new(place, node, &saved, patience)?;
-        let (keeper, diagnostics) = (Keeper::Here(Box::new(home)), Diagnostics::default());
+        let (storage, diagnostics) = (Storage::Idle(Box::new(home)), Diagnostics::default());
         Ok(Self {
             machine,
             gate,
-            keeper,
+            storage,
             background,
             diagnostics,
             #[cfg(all(feature = "planted-bugs", debug_assertions))]
@@ -144,12 +104,12 @@ impl Session {
     /// Takes an event; `outside` does what is left, at once and in order. `Some` when the run is over.
     ///
     /// # Errors
-    /// A gate that refuses, a disk that fails, a run that cannot go on. The session is then of no more use.
+    /// A gate that refuses, a disk that fails, a run that cannot continue. The session is of no use afterwards.
     pub fn handle(
         &mut self,
         now: Millis,
         event: Event,
-        outside: &mut dyn FnMut(Deed),
+        outside: &mut dyn FnMut(Action),
     ) -> Result<Option<Ended>, SessionError> {
         let mut effects = VecDeque::from(self.machine.handle(now, event));
         while let Some(effect) = effects.pop_front() {
@@ -163,13 +123,12 @@ impl Session {
                 Effect::KeepState(state) => self.keep_state(state)?,
                 Effect::KeepOutgoing(_) if self.is_forgetful() => {}
                 Effect::KeepOutgoing(outgoing) => self.home()?.keep_outgoing(&outgoing)?,
-                Effect::Send { to, frame } => {
-                    self.home()?;
-                    outside(Deed::Send { to, frame });
+                Effect::Outside(action) => {
+                    if matches!(action, Action::Send { .. }) {
+                        self.home()?;
+                    }
+                    outside(action);
                 }
-                Effect::Dial(peer) => outside(Deed::Dial(peer)),
-                Effect::HangUp(peer, why) => outside(Deed::HangUp(peer, why)),
-                Effect::Note(note) => outside(Deed::Note(note)),
                 Effect::End(how) => {
                     self.home()?;
                     return how.map(Some).map_err(SessionError::from);
@@ -184,8 +143,10 @@ impl Session {
             return Ok(self.home()?.keep_state(&state)?);
         }
         self.home()?;
-        let Keeper::Here(mut home) = std::mem::replace(&mut self.keeper, Keeper::Lost) else { return Ok(()) };
-        self.keeper = Keeper::Away(std::thread::spawn(move || {
+        let Storage::Idle(mut home) = std::mem::replace(&mut self.storage, Storage::Lost) else {
+            return Ok(());
+        };
+        self.storage = Storage::Writing(std::thread::spawn(move || {
             let kept = home.keep_state(&state);
             (home, kept)
         }));
@@ -194,20 +155,19 @@ impl Session {
 
     /// The folder, when everything that was to be kept is durable.
     fn home(&mut self) -> Result<&mut Home, SessionError> {
-        if let Keeper::Away(_) = self.keeper
-            && let Keeper::Away(thread) = std::mem::replace(&mut self.keeper, Keeper::Lost)
+        if let Storage::Writing(_) = self.storage
+            && let Storage::Writing(thread) = std::mem::replace(&mut self.storage, Storage::Lost)
             && let Ok((home, kept)) = thread.join()
         {
-            self.keeper = Keeper::Here(home);
+            self.storage = Storage::Idle(home);
             kept?;
         }
-        match &mut self.keeper {
-            Keeper::Here(home) => Ok(home),
+        match &mut self.storage {
+            Storage::Idle(home) => Ok(home),
             _ => Err(HomeError::Lost.into()),
         }
     }
 
-    /// The machine, to look at.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }

@@ -1,9 +1,10 @@
 //! How neighbours are reached. A link is mutually authenticated and encrypted; frames on it arrive whole and in order
 //! or the link goes down.
 
-use crate::wire::{Frame, WireError};
+use crate::wire::{Expected, Frame, WireError};
 use std::fmt;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Links to neighbours, by member number. The implementation reads and checks frames on its own threads, holds at most
 /// a few of them for each neighbour, and refuses whoever is not a neighbour.
@@ -25,49 +26,68 @@ pub trait Transport: Send {
     fn close(&mut self, wait: Duration);
 }
 
-/// What a transport reports.
+/// A transport as a member opens it. Whoever runs a node names one implementation and nothing else of it.
+pub trait Open: Transport + Sized {
+    /// Where a node is reached. Agreements hold IP addresses with a port.
+    type Address;
+    type Error: std::error::Error;
+
+    /// Listens, and waits to be told whom to dial.
+    fn open(setup: LinkSetup<Self::Address>) -> Result<Self, Self::Error>;
+
+    /// Where it listens.
+    fn local_address(&self) -> Self::Address;
+}
+
+/// What links are made from.
+pub struct LinkSetup<A> {
+    pub member: usize,
+    /// The 32 secret bytes of this node's ed25519 key.
+    pub secret: Zeroizing<[u8; 32]>,
+    /// Where to listen. Port 0 takes a free one, see [`Open::local_address`].
+    pub listen: A,
+    /// The neighbours. Nobody else may connect.
+    pub neighbours: Vec<Neighbour<A>>,
+    /// The address of an own relay, for neighbours that cannot reach each other directly. It sees who talks to whom
+    /// and how much, not what. `None`: no relay.
+    pub relay: Option<String>,
+    /// Whether this side only looks: neighbours with another agreement are told so, and carry on.
+    pub looks: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Neighbour<A> {
+    pub member: usize,
+    pub name: String,
+    /// Its ed25519 public key.
+    pub key: [u8; 32],
+    /// Where it listens. Only used if this node dials it, that is, if its number is the higher one.
+    pub addresses: Vec<A>,
+    pub expected: Expected,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     /// The link to this neighbour is up: its identity is proven.
-    Up {
-        /// Which neighbour.
-        peer: usize,
-    },
+    Up { peer: usize },
     /// The link is down, or could not be made.
-    Down {
-        /// Which neighbour.
-        peer: usize,
-        /// Why.
-        why: Reason,
-    },
+    Down { peer: usize, why: Reason },
     /// A whole frame that passed [`crate::wire::Expected::check`] and whose payload has the hash it says.
-    Frame {
-        /// From which neighbour.
-        peer: usize,
-        /// The frame.
-        frame: Frame,
-    },
+    Frame { peer: usize, frame: Frame },
     /// Somebody was turned away, or a neighbour sent something that is not a frame for us (its link went down).
-    Refused {
-        /// A member's name, or a public key that is not a member's.
-        who: String,
-        /// What was wrong.
-        why: Reason,
-    },
+    /// `who` is a member's name, or a public key that is not a member's.
+    Refused { who: String, why: Reason },
 }
 
 /// Why there is no link, or why somebody was turned away. Whoever decides something by it looks at the variant: the
 /// words are for people, and may be a neighbour's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// This node's own finding about what the other side sent.
+    /// This node's own finding about what the other side sent, and what else is to be said (may be empty).
     Wire {
-        /// What is wrong with it.
         error: WireError,
-        /// What else is to be said; may be empty.
         aside: String,
     },
-    /// Anything else.
     Words(String),
 }
 

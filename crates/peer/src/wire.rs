@@ -27,71 +27,54 @@ use std::sync::Arc;
 /// A BLAKE3 hash.
 pub type Hash = [u8; 32];
 
-/// Bytes of a header.
 pub const HEADER: usize = 136;
-/// Bytes of a hello's payload.
 pub const HELLO: usize = 83;
 /// The most bytes of a refusal's payload.
 pub const REFUSAL: usize = 400;
 
-/// Bytes of a mark, or of its absence.
 const MARK: usize = 41;
 const MAGIC: &[u8; 4] = b"PRDO";
 const VERSION: u8 = 1;
 
-/// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrameKind {
     /// Where its sender is.
     Hello = 1,
-    /// The vectors of one exchange.
     Vector = 2,
-    /// Why the sender does not go on with the receiver, in words.
+    /// Why the sender refuses the receiver, in words.
     Refusal = 4,
 }
 
-/// What comes before a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the payload is.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// The sender's member number.
     pub sender: u32,
     /// The receiver's member number.
     pub receiver: u32,
-    /// The run.
     pub run: Hash,
-    /// The agreement's hash.
     pub agreement: Hash,
-    /// The round of the exchange.
     pub round: u32,
     /// The exchange, counted through all rounds; of a hello or refusal: the one its sender works on.
     pub exchange: u64,
-    /// Bytes of the payload.
     pub length: u64,
-    /// BLAKE3 of the payload.
     pub hash: Hash,
 }
 
 /// A frame whose payload has the length and hash that its header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The header.
     pub header: Header,
-    /// The payload.
     pub payload: Arc<[u8]>,
 }
 
 /// An exchange and the hash of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The exchange.
     pub exchange: u64,
-    /// The payload's hash.
     pub hash: Hash,
 }
 
-/// The payload of a hello.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
     /// The latest exchange whose payload the sender has durably prepared for its neighbours.
@@ -105,78 +88,28 @@ pub struct Hello {
 /// Bytes that are not a frame for us.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// Does not begin like a frame of this version.
     #[error("not a prdo frame of version {VERSION}")]
     NotAFrame,
-    /// A kind that there is not.
     #[error("kind {0} is not allowed: it must be 1, 2 or 4")]
     Kind(u8),
-    /// Bytes that must be zero are not.
     #[error("reserved bytes are not zero")]
     Reserved,
-    /// Another run.
     #[error("it belongs to run {found}, ours is {ours}")]
-    Run {
-        /// The frame's.
-        found: String,
-        /// Ours.
-        ours: String,
-    },
-    /// Another agreement.
+    Run { found: String, ours: String },
     #[error("its agreement has the hash {found}, ours has {ours}: the two sides signed different texts")]
-    Agreement {
-        /// The frame's.
-        found: String,
-        /// Ours.
-        ours: String,
-    },
-    /// Not from whom it says, or not for us.
+    Agreement { found: String, ours: String },
     #[error("it goes from member {sender} to member {receiver}; it must go from {expected} to {me}")]
-    Direction {
-        /// Who it says it is from.
-        sender: u32,
-        /// Who it says it is for.
-        receiver: u32,
-        /// Who it came from.
-        expected: u32,
-        /// Who we are.
-        me: u32,
-    },
-    /// A length that the kind does not have.
+    Direction { sender: u32, receiver: u32, expected: u32, me: u32 },
     #[error("its payload has {found} bytes; a {kind:?} has {allowed}")]
-    Length {
-        /// The kind.
-        kind: Kind,
-        /// The length it says.
-        found: u64,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// An exchange beyond the run, or one that is not in the round it says.
+    Length { kind: FrameKind, found: u64, allowed: String },
     #[error("exchange {exchange} of round {round} is not one of this run ({exchanges} in all)")]
-    Exchange {
-        /// The exchange it says.
-        exchange: u64,
-        /// The round it says.
-        round: u32,
-        /// How many there are.
-        exchanges: u64,
-    },
-    /// Fewer or more bytes than the header says.
+    Exchange { exchange: u64, round: u32, exchanges: u64 },
     #[error("cut short or too long: {found} bytes instead of {expected}")]
-    Size {
-        /// Bytes that should be there.
-        expected: u64,
-        /// Bytes that are.
-        found: u64,
-    },
-    /// The payload is not the one whose hash the header has.
+    Size { expected: u64, found: u64 },
     #[error("its payload does not have the hash that its header says")]
     Hash,
-    /// A value of a vector is NaN or infinite.
     #[error("{0}")]
     Vector(#[from] prdo_privacy::DecodeError),
-    /// A hello that contradicts itself.
     #[error("a hello with tag {0}, which is neither 0 nor 1")]
     Hello(u8),
 }
@@ -184,32 +117,21 @@ pub enum WireError {
 /// What a node expects of every frame of one neighbour: all is checked before a payload is read or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// The run.
     pub run: Hash,
-    /// The agreement's hash.
     pub agreement: Hash,
-    /// The neighbour.
     pub peer: u32,
-    /// This node.
     pub me: u32,
-    /// Bytes of a vector's payload.
     pub vector_bytes: u64,
-    /// Exchanges in a round.
     pub exchanges_per_round: u32,
-    /// Rounds of the run.
     pub rounds: u32,
 }
 
 impl Expected {
-    /// How many exchanges the run has.
     pub fn exchanges(&self) -> u64 {
         u64::from(self.rounds) * u64::from(self.exchanges_per_round)
     }
 
     /// Whether a header may be followed by its payload.
-    ///
-    /// # Errors
-    /// The first thing that is not as expected.
     pub fn check(&self, header: &Header) -> Result<(), WireError> {
         // First: two agreements have two runs as well, and their hashes are what people compare.
         if header.agreement != self.agreement {
@@ -224,15 +146,15 @@ impl Expected {
             return Err(WireError::Direction { sender, receiver, expected: self.peer, me: self.me });
         }
         let (fits, allowed) = match header.kind {
-            Kind::Hello => (header.length == HELLO as u64, HELLO.to_string()),
-            Kind::Vector => (header.length == self.vector_bytes, self.vector_bytes.to_string()),
-            Kind::Refusal => (header.length <= REFUSAL as u64, format!("at most {REFUSAL}")),
+            FrameKind::Hello => (header.length == HELLO as u64, HELLO.to_string()),
+            FrameKind::Vector => (header.length == self.vector_bytes, self.vector_bytes.to_string()),
+            FrameKind::Refusal => (header.length <= REFUSAL as u64, format!("at most {REFUSAL}")),
         };
         if !fits {
             return Err(WireError::Length { kind: header.kind, found: header.length, allowed });
         }
         let round = header.exchange.checked_div(u64::from(self.exchanges_per_round));
-        let last = self.exchanges() - u64::from(header.kind == Kind::Vector).min(self.exchanges());
+        let last = self.exchanges() - u64::from(header.kind == FrameKind::Vector).min(self.exchanges());
         if header.exchange > last || round != Some(u64::from(header.round)) {
             let (exchange, round, exchanges) = (header.exchange, header.round, self.exchanges());
             return Err(WireError::Exchange { exchange, round, exchanges });
@@ -241,12 +163,12 @@ impl Expected {
     }
 
     /// The header of a frame that this node sends to the neighbour.
-    fn reply(&self, kind: Kind, exchange: u64, payload: &[u8]) -> Header {
+    fn reply(&self, kind: FrameKind, exchange: u64, payload: &[u8]) -> Header {
         self.header(kind, Mark { exchange, hash: *blake3::hash(payload).as_bytes() }, payload.len())
     }
 
     /// The same for a payload whose hash is known.
-    fn header(&self, kind: Kind, Mark { exchange, hash }: Mark, length: usize) -> Header {
+    fn header(&self, kind: FrameKind, Mark { exchange, hash }: Mark, length: usize) -> Header {
         Header {
             kind,
             sender: self.me,
@@ -262,7 +184,6 @@ impl Expected {
 }
 
 impl Header {
-    /// The header's bytes.
     pub fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         let fields: [(usize, &[u8]); 11] = [
@@ -285,9 +206,6 @@ impl Header {
     }
 
     /// A header's fields. That they are the expected ones is for [`Expected::check`].
-    ///
-    /// # Errors
-    /// Bytes that no header has.
     pub fn decode(bytes: &[u8; HEADER]) -> Result<Self, WireError> {
         let four = |at: usize| u32::from_le_bytes(array(bytes, at));
         let eight = |at: usize| u64::from_le_bytes(array(bytes, at));
@@ -295,9 +213,9 @@ impl Header {
             return Err(WireError::NotAFrame);
         }
         let kind = match bytes[5] {
-            1 => Kind::Hello,
-            2 => Kind::Vector,
-            4 => Kind::Refusal,
+            1 => FrameKind::Hello,
+            2 => FrameKind::Vector,
+            4 => FrameKind::Refusal,
             other => return Err(WireError::Kind(other)),
         };
         if bytes[6..8] != [0; 2] || bytes[84..88] != [0; 4] {
@@ -321,31 +239,28 @@ impl Frame {
     /// The vectors of one exchange. There is no other way to make a vector's frame.
     pub fn vector(to: &Expected, exchange: u64, message: &Message<Noised>) -> Self {
         let payload: Arc<[u8]> = message.to_wire().into();
-        Self { header: to.reply(Kind::Vector, exchange, &payload), payload }
+        Self { header: to.reply(FrameKind::Vector, exchange, &payload), payload }
     }
 
     /// A vector's frame from bytes that were kept, with their hash, when the message was made.
     pub(crate) fn stored(to: &Expected, mark: Mark, payload: Arc<[u8]>) -> Self {
-        Self { header: to.header(Kind::Vector, mark, payload.len()), payload }
+        Self { header: to.header(FrameKind::Vector, mark, payload.len()), payload }
     }
 
     /// Where this node is.
     pub fn hello(to: &Expected, exchange: u64, hello: &Hello) -> Self {
         let payload: Arc<[u8]> = hello.encode().as_slice().into();
-        Self { header: to.reply(Kind::Hello, exchange, &payload), payload }
+        Self { header: to.reply(FrameKind::Hello, exchange, &payload), payload }
     }
 
-    /// Why this node does not go on with the neighbour; cut at [`REFUSAL`] bytes.
+    /// Why this node refuses the neighbour; cut at [`REFUSAL`] bytes.
     pub fn refusal(to: &Expected, exchange: u64, why: &str) -> Self {
         let end = (0..=REFUSAL.min(why.len())).rev().find(|end| why.is_char_boundary(*end)).unwrap_or(0);
         let payload: Arc<[u8]> = why.as_bytes()[..end].into();
-        Self { header: to.reply(Kind::Refusal, exchange, &payload), payload }
+        Self { header: to.reply(FrameKind::Refusal, exchange, &payload), payload }
     }
 
     /// The frame of a checked header and the payload that followed it.
-    ///
-    /// # Errors
-    /// A payload of another length or hash, or a hello that is none.
     pub fn join(header: Header, payload: Arc<[u8]>) -> Result<Self, WireError> {
         if payload.len() as u64 != header.length {
             return Err(WireError::Size { expected: header.length, found: payload.len() as u64 });
@@ -353,13 +268,12 @@ impl Frame {
         if blake3::hash(&payload).as_bytes() != &header.hash {
             return Err(WireError::Hash);
         }
-        if header.kind == Kind::Hello {
+        if header.kind == FrameKind::Hello {
             Hello::decode(&payload)?;
         }
         Ok(Self { header, payload })
     }
 
-    /// Header and payload, as they travel.
     pub fn encode(&self) -> Arc<[u8]> {
         // In place: a payload of megabytes is copied once.
         let mut whole: Arc<[u8]> = std::iter::repeat_n(0, HEADER + self.payload.len()).collect();
@@ -372,9 +286,6 @@ impl Frame {
     }
 
     /// A whole frame from its bytes, checked.
-    ///
-    /// # Errors
-    /// Whatever is not as expected.
     pub fn decode(bytes: &[u8], expected: &Expected) -> Result<Self, WireError> {
         let wrong = WireError::Size { expected: HEADER as u64, found: bytes.len() as u64 };
         let (head, payload) = bytes.split_first_chunk::<HEADER>().ok_or(wrong)?;
@@ -398,9 +309,6 @@ impl Hello {
     }
 
     /// A hello from its payload.
-    ///
-    /// # Errors
-    /// Another length, or tags that are neither 0 nor 1.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let size = WireError::Size { expected: HELLO as u64, found: bytes.len() as u64 };
         let bytes: &[u8; HELLO] = bytes.try_into().map_err(|_| size)?;
@@ -420,7 +328,6 @@ impl Hello {
     }
 }
 
-/// Lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
 }

@@ -1,30 +1,62 @@
 //! `prdo.privacy`: the questions of `prdo privacy`, answered by the same code.
 
 use crate::errors;
-use prdo::accounting::{Accountant, Bounds, Method, Target};
+use prdo::accounting::{Accountant, AccountingError, Method, Target};
 use prdo::budget::words::{self, plain};
 use prdo::budget::{
     Against, Allowed, BUDGET, CurveError, DELTA, EPSILON, NOISE, POINTS, Plan, Question, RATE, ROUNDS, lower,
     ratio,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyFloat;
+use pyo3::types::PyDict;
 use std::ops::ControlFlow;
 
-/// A number in its range, or the exception that names the argument.
-fn checked(field: &str, allowed: &Allowed, value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let number = match value.extract::<String>() {
-        Ok(text) => ratio(&text).filter(|_| allowed.words == RATE.words),
-        Err(_) => value.extract::<f64>().ok(),
-    };
-    allowed.check(number).map_err(|_| {
-        let shown = value.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
-        errors::out_of_range(field, &shown, allowed.words)
-    })
-}
+/// The settings of a question by their Python names: numbers, or for a rate text such as "100/4500"; `None` where not given.
+#[derive(FromPyObject)]
+pub struct Settings<'py>(Bound<'py, PyDict>);
 
-fn optional(field: &str, allowed: &Allowed, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<f64>> {
-    value.map(|value| checked(field, allowed, value)).transpose()
+impl Settings<'_> {
+    /// A number in its range, or the exception that names the argument.
+    fn number(&self, field: &str, allowed: &Allowed) -> PyResult<f64> {
+        let value = self.0.as_any().get_item(field)?;
+        let number = match value.extract::<String>() {
+            Ok(text) => ratio(&text).filter(|_| allowed.words == RATE.words),
+            Err(_) => value.extract::<f64>().ok(),
+        };
+        allowed.check(number).map_err(|_| {
+            let shown = value.repr().map_or_else(|_| "this".to_string(), |text| text.to_string());
+            errors::out_of_range(field, &shown, allowed.words)
+        })
+    }
+
+    fn optional(&self, field: &str, allowed: &Allowed) -> PyResult<Option<f64>> {
+        match self.0.as_any().get_item(field)?.is_none() {
+            true => Ok(None),
+            false => self.number(field, allowed).map(Some),
+        }
+    }
+
+    fn rounds(&self) -> PyResult<u64> {
+        self.number("rounds", &ROUNDS).map(|rounds| rounds as u64)
+    }
+
+    fn plan(&self, rounds: u64) -> PyResult<Plan> {
+        let (rate, noise) = (self.number("rate", &RATE)?, self.number("noise", &NOISE)?);
+        let first_rate = self.optional("first_rate", &RATE)?.unwrap_or(rate);
+        let first_noise = self.optional("first_noise", &NOISE)?.unwrap_or(noise);
+        Ok(Plan { rate, first_rate, noise, first_noise, rounds })
+    }
+
+    fn target(&self) -> PyResult<Target> {
+        let (epsilon, delta) = (self.number("epsilon", &BUDGET)?, self.number("delta", &DELTA)?);
+        Target::new(epsilon, delta).map_err(|e| errors::accounting(&e))
+    }
+
+    /// A setting as it was given.
+    fn typed(&self, field: &str) -> Option<String> {
+        let value = self.0.as_any().get_item(field).ok().filter(|value| !value.is_none())?;
+        Some(value.str().map_or_else(|_| String::new(), |text| text.to_string()))
+    }
 }
 
 fn method(name: &str) -> PyResult<Method> {
@@ -34,45 +66,11 @@ fn method(name: &str) -> PyResult<Method> {
     })
 }
 
-/// A plan from what Python gives.
-fn plan(
-    rate: &Bound<'_, PyAny>,
-    noise: &Bound<'_, PyAny>,
-    rounds: &Bound<'_, PyAny>,
-    first_rate: Option<&Bound<'_, PyAny>>,
-    first_noise: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Plan> {
-    let (rate, noise) = (checked("rate", &RATE, rate)?, checked("noise", &NOISE, noise)?);
-    Ok(Plan {
-        rate,
-        first_rate: optional("first_rate", &RATE, first_rate)?.unwrap_or(rate),
-        noise,
-        first_noise: optional("first_noise", &NOISE, first_noise)?.unwrap_or(noise),
-        rounds: checked("rounds", &ROUNDS, rounds)? as u64,
-    })
-}
-
-fn target(epsilon: &Bound<'_, PyAny>, delta: &Bound<'_, PyAny>) -> PyResult<Target> {
-    let (epsilon, delta) = (checked("epsilon", &BUDGET, epsilon)?, checked("delta", &DELTA, delta)?);
-    Target::new(epsilon, delta).map_err(|e| errors::accounting(&e))
-}
-
 /// (lower, upper) of ε at δ.
 #[pyfunction]
-#[pyo3(signature = (rate, noise, rounds, delta, first_rate=None, first_noise=None, accountant="prv"))]
-#[allow(clippy::too_many_arguments)]
-pub fn epsilon(
-    py: Python<'_>,
-    rate: &Bound<'_, PyAny>,
-    noise: &Bound<'_, PyAny>,
-    rounds: &Bound<'_, PyAny>,
-    delta: &Bound<'_, PyAny>,
-    first_rate: Option<&Bound<'_, PyAny>>,
-    first_noise: Option<&Bound<'_, PyAny>>,
-    accountant: &str,
-) -> PyResult<(Option<f64>, f64)> {
-    let plan = plan(rate, noise, rounds, first_rate, first_noise)?;
-    let (method, delta) = (method(accountant)?, checked("delta", &DELTA, delta)?);
+pub fn epsilon(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyResult<(Option<f64>, f64)> {
+    let plan = settings.plan(settings.rounds()?)?;
+    let (method, delta) = (method(accountant)?, settings.number("delta", &DELTA)?);
     let bounds = py.detach(|| plan.epsilon(&Accountant::new(method), delta));
     let bounds = bounds.map_err(|e| errors::accounting(&e))?;
     Ok((lower(method, &bounds), bounds.upper))
@@ -80,140 +78,83 @@ pub fn epsilon(
 
 /// (lower, upper) of δ at ε.
 #[pyfunction]
-#[pyo3(signature = (rate, noise, rounds, epsilon, first_rate=None, first_noise=None))]
-pub fn delta(
-    py: Python<'_>,
-    rate: &Bound<'_, PyAny>,
-    noise: &Bound<'_, PyAny>,
-    rounds: &Bound<'_, PyAny>,
-    epsilon: &Bound<'_, PyAny>,
-    first_rate: Option<&Bound<'_, PyAny>>,
-    first_noise: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(f64, f64)> {
-    let plan = plan(rate, noise, rounds, first_rate, first_noise)?;
-    let epsilon = checked("epsilon", &EPSILON, epsilon)?;
+pub fn delta(py: Python<'_>, settings: Settings<'_>) -> PyResult<(f64, f64)> {
+    let plan = settings.plan(settings.rounds()?)?;
+    let epsilon = settings.number("epsilon", &EPSILON)?;
     let bounds = py.detach(|| plan.delta(epsilon)).map_err(|e| errors::accounting(&e))?;
     Ok((bounds.lower, bounds.upper))
 }
 
-/// A plan that was fitted to a budget, and what it costs.
-type Fitted = (f64, Option<f64>, f64);
+/// What was fitted to a budget, and the lower and upper ε of the plan with it.
+type Fitted<T> = (T, Option<f64>, f64);
 
 /// Fits a plan and evaluates it again: what is shown was checked.
-fn fit(
+fn fit<T>(
     py: Python<'_>,
-    method: Method,
+    accountant: &str,
     target: Target,
-    search: impl FnOnce(&Accountant) -> Result<Plan, prdo::accounting::AccountingError> + Send,
-) -> PyResult<(Plan, Option<f64>, f64)> {
+    search: impl FnOnce(&Accountant) -> Result<Plan, AccountingError> + Send,
+    fitted: fn(&Plan) -> T,
+) -> PyResult<Fitted<T>> {
+    let method = method(accountant)?;
     let found = py.detach(|| {
         let accountant = Accountant::new(method);
         let plan = search(&accountant)?;
         Ok((plan, plan.epsilon(&accountant, target.delta())?))
     });
-    let (plan, bounds): (Plan, Bounds) = found.map_err(|e| errors::accounting(&e))?;
-    Ok((plan, lower(method, &bounds), bounds.upper))
+    let (plan, bounds) = found.map_err(|e| errors::accounting(&e))?;
+    Ok((fitted(&plan), lower(method, &bounds), bounds.upper))
 }
 
-/// (noise multiplier, lower and upper ε).
+/// The least noise multiplier.
 #[pyfunction]
-#[pyo3(signature = (rate, epsilon, rounds, delta, first_rate=None, accountant="prv"))]
-pub fn noise(
-    py: Python<'_>,
-    rate: &Bound<'_, PyAny>,
-    epsilon: &Bound<'_, PyAny>,
-    rounds: &Bound<'_, PyAny>,
-    delta: &Bound<'_, PyAny>,
-    first_rate: Option<&Bound<'_, PyAny>>,
-    accountant: &str,
-) -> PyResult<Fitted> {
-    let rate = checked("rate", &RATE, rate)?;
-    let first_rate = optional("first_rate", &RATE, first_rate)?.unwrap_or(rate);
-    let rounds = checked("rounds", &ROUNDS, rounds)? as u64;
-    let (method, target) = (method(accountant)?, target(epsilon, delta)?);
-    let search = move |a: &Accountant| Plan::with_least_noise(a, &target, (first_rate, rate), rounds);
-    let (plan, lower, upper) = fit(py, method, target, search)?;
-    Ok((plan.noise, lower, upper))
+pub fn noise(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyResult<Fitted<f64>> {
+    let rate = settings.number("rate", &RATE)?;
+    let rates = (settings.optional("first_rate", &RATE)?.unwrap_or(rate), rate);
+    let (rounds, target) = (settings.rounds()?, settings.target()?);
+    let search = move |a: &Accountant| Plan::with_least_noise(a, &target, rates, rounds);
+    fit(py, accountant, target, search, |plan| plan.noise)
 }
 
-/// (rounds, lower and upper ε).
+/// The most rounds.
 #[pyfunction]
-#[pyo3(signature = (rate, noise, epsilon, delta, first_rate=None, first_noise=None, accountant="prv"))]
-#[allow(clippy::too_many_arguments)]
-pub fn rounds(
-    py: Python<'_>,
-    rate: &Bound<'_, PyAny>,
-    noise: &Bound<'_, PyAny>,
-    epsilon: &Bound<'_, PyAny>,
-    delta: &Bound<'_, PyAny>,
-    first_rate: Option<&Bound<'_, PyAny>>,
-    first_noise: Option<&Bound<'_, PyAny>>,
-    accountant: &str,
-) -> PyResult<(u64, Option<f64>, f64)> {
-    let one = PyFloat::new(py, 1.0).into_any();
-    let plan = plan(rate, noise, &one, first_rate, first_noise)?;
-    let (method, target) = (method(accountant)?, target(epsilon, delta)?);
-    let (plan, lower, upper) = fit(py, method, target, move |a| plan.with_most_rounds(a, &target))?;
-    Ok((plan.rounds, lower, upper))
+pub fn rounds(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyResult<Fitted<u64>> {
+    let (plan, target) = (settings.plan(1)?, settings.target()?);
+    fit(py, accountant, target, move |a| plan.with_most_rounds(a, &target), |plan| plan.rounds)
 }
 
-/// (sampling rate, lower and upper ε).
+/// The largest sampling rate.
 #[pyfunction]
-#[pyo3(signature = (noise, rounds, epsilon, delta, accountant="prv"))]
-pub fn rate(
-    py: Python<'_>,
-    noise: &Bound<'_, PyAny>,
-    rounds: &Bound<'_, PyAny>,
-    epsilon: &Bound<'_, PyAny>,
-    delta: &Bound<'_, PyAny>,
-    accountant: &str,
-) -> PyResult<Fitted> {
-    let noise = checked("noise", &NOISE, noise)?;
-    let rounds = checked("rounds", &ROUNDS, rounds)? as u64;
-    let (method, target) = (method(accountant)?, target(epsilon, delta)?);
+pub fn rate(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyResult<Fitted<f64>> {
+    let (noise, rounds) = (settings.number("noise", &NOISE)?, settings.rounds()?);
+    let target = settings.target()?;
     let search = move |a: &Accountant| Plan::with_largest_rate(a, &target, noise, rounds);
-    let (plan, lower, upper) = fit(py, method, target, search)?;
-    Ok((plan.rate, lower, upper))
+    fit(py, accountant, target, search, |plan| plan.rate)
 }
 
-/// The axis' key, a row (x, lower, upper, Rényi, paper's Rényi) a point, and the picture.
+/// The axis' key, a row (x, lower, upper, Rényi, paper's Rényi) for each point, and the picture.
 type Drawn = (&'static str, Vec<(f64, f64, f64, f64, f64)>, String);
 
 /// ε as one setting changes.
 #[pyfunction]
-#[pyo3(signature = (against, rate=None, noise=None, rounds=None, delta=None, first_rate=None, start=None, end=None,
-                    points=None))]
-#[allow(clippy::too_many_arguments)]
-pub fn curve(
-    py: Python<'_>,
-    against: &str,
-    rate: Option<&Bound<'_, PyAny>>,
-    noise: Option<&Bound<'_, PyAny>>,
-    rounds: Option<&Bound<'_, PyAny>>,
-    delta: Option<&Bound<'_, PyAny>>,
-    first_rate: Option<&Bound<'_, PyAny>>,
-    start: Option<&Bound<'_, PyAny>>,
-    end: Option<&Bound<'_, PyAny>>,
-    points: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Drawn> {
+pub fn curve(py: Python<'_>, against: &str, settings: Settings<'_>) -> PyResult<Drawn> {
     let axis = Against::ALL.into_iter().find(|a| a.argument() == against).ok_or_else(|| {
         let names: Vec<String> = Against::ALL.iter().map(|a| format!("{:?}", a.argument())).collect();
         errors::out_of_range("against", &format!("{against:?}"), &format!("one of {}", names.join(", ")))
     })?;
-    let end_of = |field: &str, value: Option<&Bound<'_, PyAny>>| optional(field, axis.allowed(), value);
     let mut question = Question {
         against: axis,
-        rate: optional("rate", &RATE, rate)?,
-        first_rate: optional("first_rate", &RATE, first_rate)?,
-        noise: optional("noise", &NOISE, noise)?,
-        rounds: optional("rounds", &ROUNDS, rounds)?.map(|t| t as u64),
-        delta: optional("delta", &DELTA, delta)?,
-        from: end_of("start", start)?,
-        to: end_of("end", end)?,
-        points: optional("points", &POINTS, points)?.unwrap_or(25.0) as usize,
+        rate: settings.optional("rate", &RATE)?,
+        first_rate: settings.optional("first_rate", &RATE)?,
+        noise: settings.optional("noise", &NOISE)?,
+        rounds: settings.optional("rounds", &ROUNDS)?.map(|t| t as u64),
+        delta: settings.optional("delta", &DELTA)?,
+        from: settings.optional("start", axis.allowed())?,
+        to: settings.optional("end", axis.allowed())?,
+        points: settings.optional("points", &POINTS)?.unwrap_or(25.0) as usize,
         fixed: String::new(),
     };
-    question.fixed = fixed(&question, rate, first_rate);
+    question.fixed = fixed(&question, &settings);
     let places = question.places().map_err(|e| refuse(&e))?;
     let mut interrupted = None;
     let curve = py.detach(|| {
@@ -234,17 +175,15 @@ pub fn curve(
 }
 
 /// The settings that stay, in words.
-fn fixed(asked: &Question, rate: Option<&Bound<'_, PyAny>>, first: Option<&Bound<'_, PyAny>>) -> String {
-    let typed =
-        |value: &Bound<'_, PyAny>| value.str().map_or_else(|_| String::new(), |text| text.to_string());
+fn fixed(asked: &Question, settings: &Settings<'_>) -> String {
     let others = [
-        (Against::Rate, rate.map(|rate| format!("rate {}", typed(rate)))),
+        (Against::Rate, settings.typed("rate").map(|rate| format!("rate {rate}"))),
         (Against::Noise, asked.noise.map(|noise| format!("noise multiplier {}", plain(noise)))),
         (Against::Rounds, asked.rounds.map(|rounds| format!("{rounds} rounds"))),
         (Against::Delta, asked.delta.map(|delta| format!("δ = {}", plain(delta)))),
     ];
     let shown = others.into_iter().filter(|(setting, _)| *setting != asked.against);
-    let first = first.map(|rate| format!("first rate {}", typed(rate)));
+    let first = settings.typed("first_rate").map(|rate| format!("first rate {rate}"));
     shown.filter_map(|(_, words)| words).chain(first).collect::<Vec<_>>().join(", ")
 }
 

@@ -19,7 +19,6 @@ pub fn input(message: &str, field: Option<&str>, value: Option<&str>, allowed: O
     Python::attach(|py| exception(py, "InputError", (message, field, value, allowed)))
 }
 
-/// An argument that is out of range.
 pub fn out_of_range(field: &str, value: &str, allowed: &str) -> PyErr {
     let message = format!("{field} = {value} is not allowed: it must be {allowed}");
     input(&message, Some(field), Some(value), Some(allowed))
@@ -47,7 +46,6 @@ pub fn config(error: &ConfigError, origin: &str) -> PyErr {
     }
 }
 
-/// A run that cannot go on.
 pub fn run(error: &RunError) -> PyErr {
     if error.is_input() {
         input(&error.to_string(), error.field().map(Key::path), None, None)
@@ -56,7 +54,6 @@ pub fn run(error: &RunError) -> PyErr {
     }
 }
 
-/// A folder that cannot be written.
 pub fn folder(error: &FolderError) -> PyErr {
     let message = named_here(&error.to_string());
     if error.is_input() { input(&message, Some("out"), None, None) } else { work(&message) }
@@ -74,7 +71,6 @@ fn named_here(message: &str) -> String {
     names.iter().fold(message.to_string(), |message, (there, here)| message.replace(there, here))
 }
 
-/// A run that is not trained to its end.
 pub fn train(error: &TrainError) -> PyErr {
     match error {
         TrainError::Folder(error) => folder(error),
@@ -85,7 +81,6 @@ pub fn train(error: &TrainError) -> PyErr {
     }
 }
 
-/// Results that cannot be written.
 pub fn results(error: &ResultsError) -> PyErr {
     match error {
         ResultsError::Folder(error) => folder(error),

@@ -2,6 +2,7 @@
 
 use crate::bytes;
 use crate::errors;
+use crate::session::ORIGIN;
 use prdo::algorithm::graph::NetworkError;
 use prdo::config::wiring;
 use prdo::report::network_figure;
@@ -15,14 +16,10 @@ const DENSE_NODES: usize = 4096;
 /// The graph of these `graph.*` keys: its figures, W row after row, and its picture.
 #[pyfunction]
 pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<Bound<'py, PyDict>> {
-    let mut document = Document::parse("", "").map_err(|e| errors::config(&e, ""))?;
-    for (key, value) in &settings {
-        document
-            .give(crate::session::ORIGIN, key, value)
-            .map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
-    }
-    let wiring =
-        wiring(&document.run_file(), None).map_err(|e| errors::config(&e, crate::session::ORIGIN))?;
+    let wrong = |e| errors::config(&e, ORIGIN);
+    let mut document = Document::parse(ORIGIN, "").map_err(wrong)?;
+    settings.iter().try_for_each(|(key, value)| document.give(ORIGIN, key, value)).map_err(wrong)?;
+    let wiring = wiring(&document.run_file(), None).map_err(wrong)?;
     let refuse =
         |e: NetworkError| errors::input(&format!("graph: {e}"), Some(Key::GraphKind.path()), None, None);
     let spectrum = wiring.mixing.check(true).map_err(refuse)?;
@@ -40,15 +37,13 @@ pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<
     answer.set_item("smallest_eigenvalue", spectrum.smallest)?;
     answer.set_item("positive_semidefinite", semidefinite)?;
     answer.set_item("weights", &wiring.weights)?;
-    let degrees: Vec<usize> = (0..nodes).map(|i| wiring.graph.degree(i)).collect();
-    answer.set_item("degrees", degrees)?;
+    answer.set_item("degrees", (0..nodes).map(|i| wiring.graph.degree(i)).collect::<Vec<_>>())?;
     if nodes <= DENSE_NODES {
         let mut matrix = vec![0.0; nodes * nodes];
         for i in 0..nodes {
-            let (columns, weights) = wiring.mixing.row(i);
-            for (j, w) in columns.iter().zip(weights) {
-                if let Some(entry) = matrix.get_mut(i * nodes + *j as usize) {
-                    *entry = *w;
+            for (j, w) in wiring.mixing.row_entries(i) {
+                if let Some(entry) = matrix.get_mut(i * nodes + j) {
+                    *entry = w;
                 }
             }
         }

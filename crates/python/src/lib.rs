@@ -14,16 +14,15 @@ mod bytes;
 mod errors;
 mod graph;
 mod model;
-mod own;
 mod plot;
 mod records;
 mod session;
 mod shared;
 mod trained;
+mod user_model;
 
 use pyo3::prelude::*;
 
-/// The module `prdo._prdo`.
 #[pymodule]
 mod _prdo {
     #[pymodule_export]
@@ -31,13 +30,13 @@ mod _prdo {
     #[pymodule_export]
     use crate::graph::graph;
     #[pymodule_export]
-    use crate::own::check_model;
-    #[pymodule_export]
     use crate::plot::plot;
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
     use crate::trained::Trained;
+    #[pymodule_export]
+    use crate::user_model::check_model;
     use pyo3::prelude::*;
 
     #[pymodule_init]

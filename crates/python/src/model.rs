@@ -54,10 +54,9 @@ impl Calls {
         result
     }
 
-    /// Losses and gradients of these records at a point.
     fn evaluate<F: Feature>(&self, x: &Py<PyBytes>, data: &Table<F>, records: &[u32]) -> Option<Evaluated> {
         self.attached(|py| {
-            let (features, labels) = (features(py, data, records)?, labels(py, data, records)?);
+            let (features, labels) = (features(py, data, records), labels(py, data, records));
             let answer = self.evaluate.bind(py).call1((x, features, labels))?;
             let (losses, gradients): (Bound<'_, PyBytes>, Bound<'_, PyBytes>) = answer.extract()?;
             Ok((bytes::f64s(losses.as_bytes()), gradients.unbind()))
@@ -66,25 +65,23 @@ impl Calls {
 }
 
 /// The features of these records as Python reads them.
-fn features<'py, F: Feature>(
-    py: Python<'py>,
-    data: &Table<F>,
-    records: &[u32],
-) -> PyResult<Bound<'py, PyBytes>> {
+fn features<'py, F: Feature>(py: Python<'py>, data: &Table<F>, records: &[u32]) -> Bound<'py, PyBytes> {
     let mut rows = Vec::with_capacity(records.len() * data.width());
     records.iter().for_each(|r| rows.extend_from_slice(data.row(*r as usize)));
     let mut flat = Vec::with_capacity(rows.len() * size_of::<F>());
     F::bytes(&rows, &mut |bytes| flat.extend_from_slice(bytes));
-    Ok(PyBytes::new(py, &flat))
+    PyBytes::new(py, &flat)
 }
 
-fn labels<'py, F: Feature>(
-    py: Python<'py>,
-    data: &Table<F>,
-    records: &[u32],
-) -> PyResult<Bound<'py, PyBytes>> {
+fn labels<'py, F: Feature>(py: Python<'py>, data: &Table<F>, records: &[u32]) -> Bound<'py, PyBytes> {
     let labels: Vec<f64> = records.iter().map(|r| data.label(*r as usize)).collect();
-    Ok(PyBytes::new(py, &bytes::of(&labels)))
+    PyBytes::new(py, &bytes::of(&labels))
+}
+
+fn listed(records: Records<'_>) -> Vec<u32> {
+    let mut list = Vec::with_capacity(records.len());
+    records.each(|r| list.push(r as u32));
+    list
 }
 
 /// A model of records of one kind.
@@ -130,9 +127,7 @@ impl<F: Feature> PythonModel<F> {
         mut visit: impl FnMut(&[f64], &[u8]),
     ) -> bool {
         let point = self.point(x);
-        let mut list = Vec::with_capacity(records.len());
-        records.each(|r| list.push(r as u32));
-        list.chunks(self.group).all(|group| {
+        listed(records).chunks(self.group).all(|group| {
             let evaluated = self.calls.evaluate(&point, data, group);
             if let Some((losses, gradients)) = &evaluated {
                 Python::attach(|py| visit(losses, gradients.as_bytes(py)));
@@ -212,17 +207,15 @@ impl<F: Feature> Model for PythonModel<F> {
     fn count_correct(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> Option<u64> {
         let predict = self.calls.predict.as_ref()?;
         let point = self.point(x);
-        let mut list = Vec::with_capacity(records.len());
-        records.each(|r| list.push(r as u32));
         let count = |group: &[u32]| {
             let predicted = self.calls.attached(|py| {
-                let answer = predict.bind(py).call1((&point, features(py, data, group)?))?;
+                let answer = predict.bind(py).call1((&point, features(py, data, group)))?;
                 Ok(bytes::f64s(answer.cast::<PyBytes>()?.as_bytes()))
             })?;
             let right = |(r, p): &(&u32, &f64)| data.label(**r as usize) == **p;
             Some(group.iter().zip(&predicted).filter(right).count() as u64)
         };
-        list.chunks(self.group).map(count).sum()
+        listed(records).chunks(self.group).map(count).sum()
     }
 
     fn engine(&self) -> Option<&dyn Engine<Table<F>>> {
@@ -235,10 +228,8 @@ impl<F: Feature> Model for PythonModel<F> {
 
     fn sum_losses(&self, x: &[f64], data: &Table<F>, records: Records<'_>) -> f64 {
         let mut sum = 0.0;
-        match self.each_group(x, data, records, |losses, _| sum += losses.iter().sum::<f64>()) {
-            true => sum,
-            false => f64::NAN,
-        }
+        let done = self.each_group(x, data, records, |losses, _| sum += losses.iter().sum::<f64>());
+        if done { sum } else { f64::NAN }
     }
 
     fn evaluate(&self, x: &[f64], data: &Table<F>, records: Records<'_>, sum: &mut [f64]) -> f64 {
@@ -258,7 +249,7 @@ pub fn dependence(deviation: f64) -> String {
     format!(
         "the gradient of a record changes by {:.2} % when other records are in the batch, or from call to call: \
          clipping then bounds nothing and the run would not be private. Batch normalisation, a loss that is a mean over \
-         the batch, and dropout do this: return one gradient a record, of that record's own loss (check=False skips this \
+         the batch, and dropout do this: return one gradient per record, of that record's own loss (check=False skips this \
          test, on your own responsibility)",
         100.0 * deviation
     )

@@ -3,7 +3,6 @@
 use prdo::plot::{Chart, Figure, Scale, Series};
 use pyo3::prelude::*;
 
-/// Lines as SVG.
 #[pyfunction]
 pub fn plot(
     title: &str,

@@ -2,7 +2,7 @@
 
 use crate::bytes;
 use crate::errors;
-use prdo::data::{DataError, Dataset, ImageShape, Loaded, Table};
+use prdo::data::{DataError, Dataset, Feature, ImageShape, Loaded, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -23,7 +23,6 @@ pub struct Arrays<'py> {
 }
 
 impl Arrays<'_> {
-    /// The records, every number checked.
     pub fn load(self) -> PyResult<Loaded> {
         let width = self.shape.iter().skip(1).product();
         let image = match self.shape[..] {
@@ -33,22 +32,17 @@ impl Arrays<'_> {
         };
         let refuse = |e: DataError| errors::input(&format!("data: {e}"), Some("data"), None, None);
         let labels = bytes::f64s(self.y.as_bytes());
-        let node = self.node.as_ref().map(|node| bytes::u32s(node.as_bytes()));
-        let (class_names, feature_names) = (self.class_names, self.feature_names);
-        let node_names = self.node_names;
         if self.image_bytes {
             let table = Table::new(width, self.x.as_bytes().to_vec(), labels).map_err(refuse)?;
-            return Ok(Loaded::Images(Dataset {
-                node,
-                node_names,
-                class_names,
-                feature_names,
-                image,
-                ..Dataset::from(table)
-            }));
+            return Ok(Loaded::Images(self.dataset(table, image)));
         }
         let table = Table::new(width, bytes::f64s(self.x.as_bytes()), labels).map_err(refuse)?;
-        let names = Dataset { node_names, class_names, feature_names, ..Dataset::from(table) };
-        Ok(Loaded::Numbers(Dataset { node, image, ..names }))
+        Ok(Loaded::Numbers(self.dataset(table, image)))
+    }
+
+    fn dataset<F: Feature>(self, table: Table<F>, image: Option<ImageShape>) -> Dataset<F> {
+        let node = self.node.map(|node| bytes::u32s(node.as_bytes()));
+        let Self { node_names, class_names, feature_names, .. } = self;
+        Dataset { node, node_names, class_names, feature_names, image, ..Dataset::from(table) }
     }
 }

@@ -1,10 +1,10 @@
 //! One run: settings and records from Python, checked and sealed, then trained once.
 
 use crate::errors;
-use crate::own::{Given as GivenModel, Own};
 use crate::records::Arrays;
 use crate::shared::Shared;
 use crate::trained::{self, Trained};
+use crate::user_model::{ModelHandle, UserModel};
 use prdo::config::{Built, build, build_own, resolved};
 use prdo::runfile::{Document, Given, Key};
 use prdo::simulator::Row;
@@ -12,21 +12,25 @@ use prdo::store::{Folder, FolderError, Worry};
 use prdo::trainer::{ObserverError, Opened, Options, Stage, TrainError, TrainObserver, Trainer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What errors call the place of settings that came as arguments.
 pub const ORIGIN: &str = "the arguments";
-/// How often Ctrl-C is looked for, and how often at most progress is told.
+/// How often Ctrl-C is looked for, and how often at most progress is reported.
 const TICK: Duration = Duration::from_millis(50);
 
 /// A run that is ready to train.
 #[pyclass(frozen, module = "prdo._prdo")]
 pub struct Session {
     ready: Mutex<Option<Ready>>,
+    /// Every setting of the run, as a run file.
+    #[pyo3(get)]
     run_file: String,
+    /// What is allowed but worth a second thought.
+    #[pyo3(get)]
     warnings: Vec<String>,
 }
 
@@ -36,11 +40,8 @@ struct Ready {
     shared: Arc<Shared>,
 }
 
-/// What the training thread tells the waiting one.
-enum Event {
-    Row(Row),
-    Round(u32),
-}
+/// What the training thread tells the waiting one: the round, and its row where there is one.
+type Event = (u32, Option<Row>);
 
 #[pymethods]
 impl Session {
@@ -55,7 +56,7 @@ impl Session {
         records: Option<Arrays<'_>>,
         test: Option<Arrays<'_>>,
         title: Option<String>,
-        model: Option<GivenModel>,
+        model: Option<ModelHandle>,
         unseeded: bool,
     ) -> PyResult<Self> {
         let refuse = |e| errors::config(&e, ORIGIN);
@@ -74,7 +75,7 @@ impl Session {
             document.give_records(Given { records, test, title }).map_err(refuse)?;
         }
         let shared = Arc::new(Shared::default());
-        let own = model.map(|model| Own::new(py, model, Arc::clone(&shared))).transpose()?;
+        let own = model.map(|model| UserModel::new(py, model, Arc::clone(&shared))).transpose()?;
         let built = py.detach(|| match &own {
             Some(own) => build_own(&document, own),
             None => build(&document),
@@ -87,18 +88,6 @@ impl Session {
         let warnings = built.warnings.clone();
         let ready = Mutex::new(Some(Ready { document, built, shared }));
         Ok(Self { ready, run_file, warnings })
-    }
-
-    /// Every setting of the run, as a run file.
-    #[getter]
-    fn run_file(&self) -> &str {
-        &self.run_file
-    }
-
-    /// What is allowed but should be thought about.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
     }
 
     /// Public facts of the run; `None` once it was trained.
@@ -127,7 +116,7 @@ impl Session {
         Ok(Some(answer))
     }
 
-    /// Trains to the end. `each(round, row or None)` is told how it goes, in the calling thread.
+    /// Trains to the end. `each(round, row or None)` is called in the calling thread.
     #[pyo3(signature = (out=None, overwrite=false, threads=None, each=None, checkpoint_every=20.0, resume=false))]
     #[allow(clippy::too_many_arguments)]
     fn train(
@@ -142,11 +131,8 @@ impl Session {
     ) -> PyResult<Trained> {
         let checkpoint_every = interval(checkpoint_every)?;
         if resume && out.is_none() {
-            return Err(errors::out_of_range(
-                "resume",
-                "True",
-                "False without a folder (out) to resume from",
-            ));
+            let allowed = "False without a folder (out) to resume from";
+            return Err(errors::out_of_range("resume", "True", allowed));
         }
         let taken = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ready = taken.ok_or_else(|| errors::work("this session was trained already"))?;
@@ -178,14 +164,13 @@ impl Session {
         let result = py.detach(|| thread.join());
         match (shared.take(), result) {
             (Some(error), _) => Err(error),
-            (None, Ok(Ok(trained))) => Ok(trained),
-            (None, Ok(Err(failure))) => Err(failure.exception()),
+            (None, Ok(Ok(trained))) => trained.ok_or_else(|| errors::work("interrupted")),
+            (None, Ok(Err(error))) => Err(errors::train(&error)),
             (None, Err(_)) => Err(errors::work("the training thread ended unexpectedly")),
         }
     }
 }
 
-/// The time between checkpoints.
 fn interval(seconds: f64) -> PyResult<Duration> {
     if !(seconds.is_finite() && seconds >= 0.0) {
         let allowed = "a number of seconds of at least 0";
@@ -208,111 +193,88 @@ fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option
     let receiver = Mutex::new(receiver);
     loop {
         let event = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
-        let told = match (event, each) {
+        let reported = match (event, each) {
             (Err(RecvTimeoutError::Disconnected), _) => return,
-            (Ok(Event::Row(row)), Some(each)) => {
-                trained::cells(py, &row).and_then(|cells| each.call1(py, (row.round, cells))).map(|_| ())
+            (Ok((round, row)), Some(each)) => {
+                let cells = row.map(|row| trained::cells(py, &row)).transpose();
+                cells.and_then(|cells| each.call1(py, (round, cells))).map(|_| ())
             }
-            (Ok(Event::Round(round)), Some(each)) => each.call1(py, (round, py.None())).map(|_| ()),
             _ => Ok(()),
         };
-        if let Err(error) = told.and_then(|()| py.check_signals()) {
+        if let Err(error) = reported.and_then(|()| py.check_signals()) {
             shared.fail(error);
         }
     }
 }
 
-/// Why a training did not end.
-enum Failure {
-    Train(TrainError),
-    Interrupted,
-}
-
-impl Failure {
-    fn exception(&self) -> PyErr {
-        match self {
-            Failure::Train(error) => errors::train(error),
-            Failure::Interrupted => errors::work("interrupted"),
-        }
-    }
-}
-
-impl From<TrainError> for Failure {
-    fn from(error: TrainError) -> Self {
-        Failure::Train(error)
-    }
-}
-
 impl Ready {
-    /// Trains, in a folder if there is one, as `prdo run` does.
+    /// Trains, in a folder if there is one, as `prdo run` does; `None` if it was interrupted.
     fn train(
         self,
         run_file: String,
         folder: Option<Folder>,
         checkpoint_every: Duration,
         sender: Sender<Event>,
-    ) -> Result<Trained, Failure> {
+    ) -> Result<Option<Trained>, TrainError> {
         let Self { document, mut built, shared } = self;
         let trainer = match &folder {
             None => Trainer::new(&document, &mut built),
             Some(folder) => match Trainer::open(folder, &document, &mut built)? {
                 Opened::Unfinished(trainer) => trainer,
-                Opened::Finished(_) => return Err(finished(folder.path()).into()),
+                Opened::Finished(_) => {
+                    return Err(FolderError::Finished { path: folder.path().display().to_string() }.into());
+                }
             },
         };
         let again = folder.as_ref().map(|folder| format!("run.train({:?}, resume=True)", folder.path()));
         let options = Options {
             stop: &|| shared.stopped(),
-            // The secret of an unseeded run is kept nowhere: another process cannot go on with it.
+            // The secret of an unseeded run is kept nowhere: another process cannot resume it.
             checkpoint_every: (!document.unseeded).then_some(checkpoint_every),
             again: again.unwrap_or_default(),
             tensorboard: false,
             results: true,
         };
-        let mut told = Told { sender, shared: &shared, at: Instant::now() };
-        let trained = trainer.train(&options, &mut told)?;
-        let results = trained.results.ok_or(Failure::Interrupted)?;
-        Ok(Trained::new(document.name(), run_file, trained.rows, trained.moments, &built, results))
+        let mut reporter = Reporter { sender, shared: &shared, at: Instant::now() };
+        let trained = trainer.train(&options, &mut reporter)?;
+        let Some(results) = trained.results else { return Ok(None) };
+        Ok(Some(Trained::new(document.name(), run_file, trained.rows, trained.moments, &built, results)))
     }
 }
 
-fn finished(folder: &Path) -> TrainError {
-    FolderError::Finished { path: folder.display().to_string() }.into()
-}
-
 /// Tells the waiting thread what is measured.
-struct Told<'a> {
+struct Reporter<'a> {
     sender: Sender<Event>,
     shared: &'a Shared,
     at: Instant,
 }
 
-impl Told<'_> {
+impl Reporter<'_> {
     /// What a model left unanswered is not kept, neither as a row nor in a checkpoint.
-    fn whole(&self) -> Result<(), ObserverError> {
+    fn check_answered(&self) -> Result<(), ObserverError> {
         if self.shared.spoiled() { Err("the model did not answer".into()) } else { Ok(()) }
     }
 }
 
-impl TrainObserver for Told<'_> {
+impl TrainObserver for Reporter<'_> {
     fn row(&mut self, row: &Row) -> Result<(), ObserverError> {
-        self.whole()?;
+        self.check_answered()?;
         // Nobody listens any more only when the waiting thread is gone, and the process with it.
-        let _ = self.sender.send(Event::Row(*row));
+        let _ = self.sender.send((row.round, Some(*row)));
         self.at = Instant::now();
         Ok(())
     }
 
     fn round(&mut self, stage: &Stage<'_>) -> Result<(), ObserverError> {
-        self.whole()?;
+        self.check_answered()?;
         if self.at.elapsed() >= TICK {
-            let _ = self.sender.send(Event::Round(stage.round));
+            let _ = self.sender.send((stage.round, None));
             self.at = Instant::now();
         }
         Ok(())
     }
 
     fn measured(&mut self, _: Option<&Worry>) -> Result<(), ObserverError> {
-        self.whole()
+        self.check_answered()
     }
 }

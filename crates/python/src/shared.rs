@@ -21,7 +21,6 @@ impl Shared {
         self.stop.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the run is to end.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
     }
@@ -31,7 +30,6 @@ impl Shared {
         self.spoiled.store(true, Ordering::SeqCst);
     }
 
-    /// Whether a model did not answer.
     pub fn spoiled(&self) -> bool {
         self.spoiled.load(Ordering::SeqCst)
     }
@@ -41,7 +39,6 @@ impl Shared {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The exception to raise.
     pub fn take(&self) -> Option<PyErr> {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

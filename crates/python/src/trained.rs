@@ -15,15 +15,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::path::PathBuf;
 
-/// A finished run.
 #[pyclass(frozen, module = "prdo._prdo")]
 pub struct Trained {
+    #[pyo3(get)]
     name: String,
+    #[pyo3(get)]
     run_file: String,
     rows: Vec<Row>,
     moments: Vec<Moments>,
     average: Vec<f64>,
     models: Vec<Vec<f64>>,
+    /// Held-out accuracy of each node's own model.
+    #[pyo3(get)]
     node_accuracy: Vec<f64>,
     results: Results,
 }
@@ -31,7 +34,6 @@ pub struct Trained {
 /// A row's cells, in the order of `metrics.csv`; empty ones are `None`.
 type Cells<'py> = Bound<'py, PyTuple>;
 
-/// A row's cells.
 pub fn cells<'py>(py: Python<'py>, row: &Row) -> PyResult<Cells<'py>> {
     let cell = |number: Number| match number {
         Number::Whole(count) => count.into_bound_py_any(py),
@@ -41,7 +43,6 @@ pub fn cells<'py>(py: Python<'py>, row: &Row) -> PyResult<Cells<'py>> {
 }
 
 impl Trained {
-    /// Keeps what a finished run holds.
     pub fn new(
         name: String,
         run_file: String,
@@ -56,7 +57,6 @@ impl Trained {
         Self { name, run_file, rows, moments, average, models, node_accuracy, results }
     }
 
-    /// Writes everything.
     fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
         folder.write(names::RUN_FILE, self.run_file.as_bytes())?;
         let lines: Vec<String> = std::iter::once(header()).chain(self.rows.iter().map(format_row)).collect();
@@ -72,31 +72,17 @@ impl Trained {
 
 #[pymethods]
 impl Trained {
-    /// The run's name.
-    #[getter]
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Every setting, as a run file.
-    #[getter]
-    fn run_file(&self) -> &str {
-        &self.run_file
-    }
-
     /// `summary.json`.
     #[getter]
     fn summary(&self) -> String {
         artefact::line(&self.results.summary)
     }
 
-    /// The names of the metrics' columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         COLUMNS.iter().map(|column| column.name.to_string()).collect()
     }
 
-    /// The metrics, row by row.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Cells<'py>>> {
         self.rows.iter().map(|row| cells(py, row)).collect()
@@ -110,7 +96,6 @@ impl Trained {
         self.moments.iter().map(cells).collect()
     }
 
-    /// x̄.
     #[getter]
     fn average<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &bytes::of(&self.average))
@@ -120,12 +105,6 @@ impl Trained {
     #[getter]
     fn models<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &bytes::of(self.models.iter().flatten()))
-    }
-
-    /// Held-out accuracy of each node's own model.
-    #[getter]
-    fn node_accuracy(&self) -> Vec<f64> {
-        self.node_accuracy.clone()
     }
 
     /// Loss and, where there is one, accuracy (otherwise the gradient norm) against rounds, as SVG.
@@ -157,7 +136,7 @@ impl Trained {
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let work = |what: &'static str| move |e: std::io::Error| format!("{what}: {e}");
-            let temporary = tempfile::tempdir().map_err(work("cannot make a temporary folder"))?;
+            let temporary = tempfile::tempdir().map_err(work("cannot create a temporary folder"))?;
             let create = || -> Result<Folder, FolderError> {
                 Folder::create(Some(&temporary.path().join("run")), "run", false)
             };

@@ -27,7 +27,7 @@ fn wire() -> std::io::Result<()> {
         let bytes = frame.encode();
         seed("frame", number, &bytes)?;
         seed("header", number, bytes.get(..HEADER).unwrap_or_default())?;
-        if frame.header.kind == prdo_peer::wire::Kind::Hello {
+        if frame.header.kind == prdo_peer::wire::FrameKind::Hello {
             seed("hello", number, &frame.payload)?;
         }
     }

@@ -108,7 +108,7 @@ fn a_table_of_ones_own_goes_from_new_to_three_processes() {
         text.lines().map(|line| line.split_once(',').unwrap().1.to_string() + "\n").collect();
     desk.write("east-less.csv", without);
     let told = desk.prdo(&again.replace("east-again", "east-less")).done().stderr;
-    assert!(told.contains("a new ledger begins") && told.contains("east.csv.ledger"), "{told}");
+    assert!(told.contains("starts a new ledger") && told.contains("east.csv.ledger"), "{told}");
 
     // Numbers in another unit are noticed before anything is spent on them.
     let thousands = text.lines().map(|line| {

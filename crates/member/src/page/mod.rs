@@ -16,9 +16,8 @@ use prdo_report::http::{Request, Response, Server, ServerError};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A page that could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the status page cannot be served: {0}")]
+#[error("cannot serve the status page: {0}")]
 pub struct PageError(pub ServerError);
 
 /// The page, served until this is dropped.
@@ -26,9 +25,6 @@ pub struct Page(Server);
 
 impl Page {
     /// Serves what the sheet says at the time of each request. Port 0 takes a free one.
-    ///
-    /// # Errors
-    /// An address that is not a loopback one, or cannot be had.
     pub fn open(address: SocketAddr, sheet: Arc<Mutex<Sheet>>) -> Result<Self, PageError> {
         Server::open(address, move |request| respond(request, &sheet)).map(Self).map_err(PageError)
     }
@@ -45,6 +41,6 @@ fn respond(request: Request<'_>, sheet: &Mutex<Sheet>) -> Response {
         "/" => Response::of("text/html; charset=utf-8", sheet.html()),
         "/metrics" => Response::of("text/plain; version=0.0.4; charset=utf-8", sheet.metrics()),
         "/status.json" => Response::of("application/json", sheet.status),
-        _ => Response::plain("404 Not Found", "there are /, /metrics and /status.json\n"),
+        _ => Response::plain("404 Not Found", "unknown page; expected one of /, /metrics and /status.json\n"),
     }
 }

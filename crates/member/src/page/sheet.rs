@@ -3,7 +3,6 @@
 /// What the page shows. Fill it in through the lock that it is shared by; texts need no escaping.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
-    /// The heading.
     pub title: String,
     /// Names and values, in the order in which they are shown.
     pub rows: Vec<(String, String)>,
@@ -13,7 +12,6 @@ pub struct Sheet {
     pub samples: Vec<Sample>,
 }
 
-/// What a metric's value means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// May go up and down.
@@ -22,18 +20,15 @@ pub enum Measure {
     Counter,
 }
 
-/// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// The metric's name, such as `prdo_round`: letters, digits and `_`. Anything else becomes `_`.
     pub name: String,
     /// What the metric is, in a line.
     pub help: String,
-    /// What its value means.
     pub kind: Measure,
     /// What tells this value from the metric's others, such as (`neighbour`, its name).
     pub labels: Vec<(String, String)>,
-    /// The value.
     pub value: f64,
 }
 
@@ -48,7 +43,6 @@ impl Sample {
         Self { kind: Measure::Counter, ..Self::gauge(name, help, value) }
     }
 
-    /// The same with one more label.
     pub fn with(mut self, label: &str, value: &str) -> Self {
         self.labels.push((label.to_owned(), value.to_owned()));
         self
@@ -56,7 +50,6 @@ impl Sample {
 }
 
 impl Sheet {
-    /// The page.
     pub(super) fn html(&self) -> String {
         let title = html(&self.title);
         let mut page = format!(
@@ -110,26 +103,13 @@ fn labels(labels: &[(String, String)]) -> String {
 }
 
 fn number(value: f64) -> String {
-    if value == f64::INFINITY {
-        "+Inf".to_owned()
-    } else if value == f64::NEG_INFINITY {
-        "-Inf".to_owned()
-    } else {
-        value.to_string()
+    match value {
+        f64::INFINITY => "+Inf".to_owned(),
+        f64::NEG_INFINITY => "-Inf".to_owned(),
+        _ => value.to_string(),
     }
 }
 
 fn html(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\'' => escaped += "&#39;",
-            _ => escaped.push(c),
-        }
-    }
-    escaped
+    prdo_report::escape(text).replace('\'', "&#39;")
 }

@@ -13,10 +13,8 @@ const MOST_PARTS: u32 = 8;
 const MOST_PARAMETERS: u64 = 1 << 30;
 /// The most slots for records, as a shard has.
 const MOST_RECORDS: u64 = 1 << 28;
-/// The most features and classes.
 const MOST_FEATURES: u64 = 100_000_000;
 const MOST_CLASSES: u64 = 100_000;
-/// The most addresses of a member.
 const MOST_ADDRESSES: usize = 16;
 /// The most characters of a name, and of other texts in one line.
 const LONGEST_NAME: usize = 64;
@@ -24,9 +22,6 @@ const LONGEST_LINE: usize = 200;
 
 impl Terms {
     /// Whether everything is in range and fits together.
-    ///
-    /// # Errors
-    /// The first thing that does not, with field, value and what is allowed.
     pub fn check(&self) -> Result<(), AgreementError> {
         line("name", &self.name)?;
         number("rounds", self.rounds.into(), MOST_ROUNDS.into())?;
@@ -55,7 +50,7 @@ impl Terms {
     fn check_weights(&self) -> Result<(), AgreementError> {
         let count = self.members.len();
         if self.weights.len() != count {
-            let allowed = format!("one row a member, {count}");
+            let allowed = format!("one row per member, {count}");
             return Err(AgreementError::value("weights", format!("{} rows", self.weights.len()), allowed));
         }
         for (i, row) in self.weights.iter().enumerate() {
@@ -68,7 +63,8 @@ impl Terms {
             if let Some((j, w)) =
                 row.iter().find(|(j, w)| *j as usize != i && *w == 0.0 || w.is_sign_negative())
             {
-                let allowed = "above 0 (or 0 for the member itself); leave out whom it does not talk to";
+                let allowed =
+                    "above 0 (or 0 for the member itself); leave out members that it does not talk to";
                 return Err(AgreementError::value(field(), format!("[{j}, {w:?}]"), allowed));
             }
         }
@@ -77,9 +73,6 @@ impl Terms {
     }
 
     /// W.
-    ///
-    /// # Errors
-    /// Weights of members that there are not.
     pub fn mixing(&self) -> Result<Mixing, AgreementError> {
         let rows = self.weights.iter().enumerate();
         let entries = rows.flat_map(|(i, row)| row.iter().map(move |(j, w)| (i, *j as usize, *w)));
@@ -87,7 +80,6 @@ impl Terms {
     }
 }
 
-/// Whether these can be the members of one agreement.
 pub(super) fn check_members(members: &[Member], relayed: bool) -> Result<(), AgreementError> {
     let count = members.len();
     if !(2..=MOST_MEMBERS).contains(&count) {

@@ -16,7 +16,6 @@ use crate::identity::{Identity, PublicKey, Signature};
 use crate::wire::{Expected, Hash, hex};
 use std::net::SocketAddr;
 
-/// The most members of an agreement.
 pub const MOST_MEMBERS: usize = 10_000;
 
 /// One organisation. Its place in the list is its number, in the graph too.
@@ -37,7 +36,6 @@ pub struct Member {
 pub struct Facts {
     /// Features of a record, without an intercept.
     pub features: u64,
-    /// How many classes there are, where labels are classes.
     pub classes: Option<u64>,
     /// The classes' names in order, where labels are names.
     pub class_names: Option<Vec<String>>,
@@ -52,23 +50,17 @@ pub struct Facts {
 pub struct Terms {
     /// The run's id, drawn at random.
     pub run: Hash,
-    /// What the run is called.
     pub name: String,
-    /// The hash of the agreement that it goes on from, when somebody has left.
+    /// The hash of the agreement that this one continues, when somebody has left.
     pub continues: Option<Hash>,
-    /// T.
     pub rounds: u32,
-    /// Exchanges of messages in a round.
     pub exchanges_per_round: u32,
     /// Model-sized vectors in a message.
     pub vectors: u32,
-    /// d, the model's parameters.
     pub dimension: u64,
     /// An own relay for members that cannot reach each other directly; none unless named.
     pub relay: Option<String>,
-    /// The shape of the records.
     pub facts: Facts,
-    /// Who takes part.
     pub members: Vec<Member>,
     /// Each member's row of W: (member, weight) ascending, its own entry included.
     pub weights: Vec<Vec<(u32, f64)>>,
@@ -77,9 +69,6 @@ pub struct Terms {
 }
 
 /// A new run's id, drawn at random.
-///
-/// # Errors
-/// An operating system without randomness.
 pub fn new_run() -> Result<Hash, AgreementError> {
     let mut id = [0; 32];
     getrandom::fill(&mut id).map_err(|e| AgreementError::Random { problem: e.to_string() })?;
@@ -98,9 +87,6 @@ pub struct Agreement {
 
 impl Agreement {
     /// The agreement on these terms, not signed yet.
-    ///
-    /// # Errors
-    /// Terms that are not allowed.
     pub fn write(terms: Terms) -> Result<Self, AgreementError> {
         terms.check()?;
         let text = text::write(&terms);
@@ -169,7 +155,6 @@ impl Agreement {
         file
     }
 
-    /// What was agreed on.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
@@ -184,28 +169,27 @@ impl Agreement {
         &self.hash
     }
 
-    /// The signatures so far, by member.
     pub fn signatures(&self) -> &[Option<Signature>] {
         &self.signatures
     }
 
-    /// The number of the member with this key.
     pub fn member_of(&self, key: &PublicKey) -> Option<usize> {
         self.terms.members.iter().position(|member| member.key == *key)
     }
 
+    /// The member with this key, and its number; the error names all members.
+    pub fn member_with(&self, key: &PublicKey) -> Result<(usize, &Member), AgreementError> {
+        let members = &self.terms.members;
+        let found = members.iter().enumerate().find(|(_, member)| member.key == *key);
+        found.ok_or_else(|| {
+            let names: Vec<_> = members.iter().map(|m| format!("{} ({})", m.name, m.key.short())).collect();
+            AgreementError::NotAMember { key: key.to_string(), members: names.join(", ") }
+        })
+    }
+
     /// Adds a member's signature; its number.
-    ///
-    /// # Errors
-    /// A key that is no member's.
     pub fn sign(&mut self, identity: &Identity) -> Result<usize, AgreementError> {
-        let key = identity.public();
-        let names = || self.terms.members.iter().map(|m| format!("{} ({})", m.name, m.key.short()));
-        let stranger = || AgreementError::NotAMember {
-            key: key.to_string(),
-            members: names().collect::<Vec<_>>().join(", "),
-        };
-        let member = self.member_of(&key).ok_or_else(stranger)?;
+        let (member, _) = self.member_with(&identity.public())?;
         if let Some(slot) = self.signatures.get_mut(member) {
             *slot = Some(identity.sign(&self.hash));
         }
@@ -213,9 +197,6 @@ impl Agreement {
     }
 
     /// Adds the signatures of another copy; the numbers of the members whose signatures are new here.
-    ///
-    /// # Errors
-    /// A copy of another agreement.
     pub fn merge(&mut self, other: &Self) -> Result<Vec<usize>, AgreementError> {
         if self.hash != other.hash {
             let (ours, theirs) = (hex(&self.hash), hex(&other.hash));
@@ -232,9 +213,6 @@ impl Agreement {
     }
 
     /// Whether every member has signed.
-    ///
-    /// # Errors
-    /// The names of those that have not.
     pub fn signed_by_all(&self) -> Result<(), AgreementError> {
         let pairs = self.terms.members.iter().zip(&self.signatures);
         let missing: Vec<_> = pairs.filter(|(_, s)| s.is_none()).map(|(m, _)| m.name.clone()).collect();

@@ -221,7 +221,7 @@ fn terms_that_are_not_allowed_are_refused() {
         (|t| t.weights[0][0].1 = f64::NAN, "weights"),
         (|t| t.weights[0][0].1 = -0.5, "above 0"),
         (|t| t.weights[0][0].1 = -0.0, "above 0"),
-        (|t| t.weights[0][1].1 = 0.0, "leave out whom it does not talk to"),
+        (|t| t.weights[0][1].1 = 0.0, "leave out members that it does not talk to"),
         (|t| t.weights[2][2].0 = 7, "7"),
         (|t| t.weights = vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(2, 1.0)]], "3 parts"),
         (|t| t.settings = format!("a\n{MARKER}\nb"), "without the marker line"),

@@ -33,7 +33,6 @@ pub(super) fn split(file: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The terms' text.
 pub(super) fn write(terms: &Terms) -> String {
     let mut text = String::from(REMARK);
     // Writing to a string does not fail.
@@ -88,7 +87,6 @@ fn write_member(text: &mut String, i: usize, member: &Member, row: &[(u32, f64)]
     writeln!(text, "addresses = [{addresses}]\nrecords = {}\nweights = [{weights}]", member.records)
 }
 
-/// A text in quotes.
 fn one_line(text: &str) -> String {
     let mut quoted = String::from("\"");
     text.chars().for_each(|c| escape(&mut quoted, c));
@@ -96,7 +94,6 @@ fn one_line(text: &str) -> String {
     quoted
 }
 
-/// The inside of a text of many lines.
 fn many_lines(text: &str) -> String {
     let mut inside = String::new();
     for c in text.chars() {
@@ -119,12 +116,10 @@ fn escape(out: &mut String, c: char) {
     }
 }
 
-/// A member's signature as a line.
 pub(super) fn signature_line(member: &Member, signature: &Signature) -> String {
     format!("signature {} {} {signature}\n", member.name, member.key)
 }
 
-/// Name, key and signature of a line.
 pub(super) fn signature(line: &str) -> Option<(&str, PublicKey, Signature)> {
     let mut words = line.strip_suffix('\n')?.split(' ');
     let ("signature", name, key, signature, None) =
@@ -152,22 +147,18 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
     let terms = Terms {
         run: top.hash("run")?,
         name: top.text("name")?,
-        continues: if top.has("continues") { Some(top.hash("continues")?) } else { None },
+        continues: top.optional("continues", Fields::hash)?,
         rounds: top.small("rounds")?,
         exchanges_per_round: top.small("exchanges_per_round")?,
         vectors: top.small("vectors")?,
         dimension: top.number("dimension")?,
-        relay: if top.has("relay") { Some(top.text("relay")?) } else { None },
+        relay: top.optional("relay", Fields::text)?,
         facts: Facts {
             features: facts.number("features")?,
-            classes: if facts.has("classes") { Some(facts.number("classes")?) } else { None },
-            class_names: if facts.has("class_names") { Some(facts.texts("class_names")?) } else { None },
-            feature_names: if facts.has("feature_names") {
-                Some(facts.texts("feature_names")?)
-            } else {
-                None
-            },
-            image: if facts.has("image") { Some(facts.image("image")?) } else { None },
+            classes: facts.optional("classes", Fields::number)?,
+            class_names: facts.optional("class_names", Fields::texts)?,
+            feature_names: facts.optional("feature_names", Fields::texts)?,
+            image: facts.optional("image", Fields::image)?,
         },
         members,
         weights,
@@ -193,9 +184,6 @@ fn members(top: &mut Fields) -> Result<(Vec<Member>, Vec<Row>), AgreementError> 
 
 /// The members that a file lists, a table `[[member]]` with `name`, `key`, `addresses` and `records` each; `relayed`
 /// says that a relay will be named, so that addresses may be left out.
-///
-/// # Errors
-/// Text that is not TOML, keys that are missing or unknown, values that are not allowed.
 pub fn parse_members(text: &str, relayed: bool) -> Result<Vec<Member>, AgreementError> {
     let mut top = Fields::read(text)?;
     let mut members = Vec::new();
@@ -246,8 +234,12 @@ impl Fields {
         format!("{}{key}", self.place)
     }
 
-    fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
+    fn optional<T>(
+        &mut self,
+        key: &str,
+        read: fn(&mut Self, &str) -> Result<T, AgreementError>,
+    ) -> Result<Option<T>, AgreementError> {
+        if self.table.contains_key(key) { read(self, key).map(Some) } else { Ok(None) }
     }
 
     fn take(&mut self, key: &str) -> Result<Value, AgreementError> {

@@ -1,6 +1,6 @@
 //! Reading a run's folder, and whether it fits the ledger.
 
-use super::record::{self, Header, Kind, take};
+use super::record::{self, Header, RecordKind, take};
 use super::{Found, Home, HomeError, KEPT, Outgoing, StateRecord};
 use crate::ledger::lock;
 use crate::wire::{Mark, hex};
@@ -9,7 +9,7 @@ impl Home {
     /// The record in a file, if there is a whole one; one that is whole and does not belong here is an error.
     pub(super) fn find<T>(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         slot: u64,
         slots: u64,
         read: fn(&Header, [&[u8]; 2]) -> Option<T>,
@@ -75,7 +75,7 @@ impl Home {
         check_rounds(state.map_or(0, |found| found.header.round), charged, &sent, outgoing)?;
         if let Some(header) = missing {
             // The process that wrote the payload may have ended before it was durable.
-            let name = file(Kind::Outgoing, header.sequence % KEPT);
+            let name = file(RecordKind::Outgoing, header.sequence % KEPT);
             self.disk.truncate(&name, header.record_length())?;
             ledger.sent(&self.run, &header.mark())?;
         }
@@ -127,11 +127,10 @@ fn check_rounds(
     }
 }
 
-/// The name of a file.
-pub(super) fn file(kind: Kind, slot: u64) -> String {
+pub(super) fn file(kind: RecordKind, slot: u64) -> String {
     match kind {
-        Kind::State => format!("state.{slot}"),
-        Kind::Outgoing => format!("outgoing.{slot}"),
+        RecordKind::State => format!("state.{slot}"),
+        RecordKind::Outgoing => format!("outgoing.{slot}"),
     }
 }
 
@@ -147,7 +146,6 @@ pub(super) fn state(header: &Header, [vectors, marks]: [&[u8]; 2]) -> Option<Sta
     Some(StateRecord { round: header.round, vectors: vectors.to_vec(), received })
 }
 
-/// A payload from its record.
 pub(super) fn payload(header: &Header, [answer, payload]: [&[u8]; 2]) -> Option<Outgoing> {
     let answer = header.has_answer.then(|| answer.to_vec());
     Some(Outgoing { exchange: header.sequence, answer, payload: payload.into() })

@@ -2,7 +2,7 @@
 //!
 //! Files are written in place, in turns (`state.0`, `state.1`; `outgoing.0` … `outgoing.3`): a crash can only spoil the
 //! one that was being written, whose predecessor is still there. Each record knows the run, the agreement, the member
-//! and how long the ledger was, so that a folder or a ledger that was put back from an old copy is noticed:
+//! and how long the ledger was, so that a folder or a ledger that was restored from an old copy is noticed:
 //!
 //! | what is found | what it means |
 //! |---|---|
@@ -21,7 +21,7 @@ use crate::disk::{Disk, DiskError};
 use crate::ledger::{LedgerFile, LedgerFileError, lock};
 use crate::wire::{Hash, Mark};
 use check::file;
-use record::{Header, Kind};
+use record::{Header, RecordKind};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -47,7 +47,6 @@ pub struct Outgoing {
     pub exchange: u64,
     /// `Released::save` of the gate's answer: with the first exchange of a round, and only there.
     pub answer: Option<Vec<u8>>,
-    /// The payload.
     pub payload: Arc<[u8]>,
 }
 
@@ -79,90 +78,44 @@ pub struct Home {
 /// A folder that cannot be used, or something that must not be kept. Nothing may be sent then.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum HomeError {
-    /// The disk.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The ledger.
     #[error(transparent)]
     Ledger(#[from] LedgerFileError),
-    /// A record of another run, agreement or member.
     #[error(
         "{file} belongs to another {what} (found {found}, this is {ours}): name the folder of this run, \
-         or an empty one for a run that has not begun"
+         or an empty one for a run that has not started"
     )]
-    Foreign {
-        /// The file.
-        file: String,
-        /// Run, agreement or member.
-        what: &'static str,
-        /// The file's.
-        found: String,
-        /// Ours.
-        ours: String,
-    },
-    /// A whole record under another's name.
-    #[error(
-        "{file} holds {found}, which belongs into another file: files of this folder were moved or copied"
-    )]
-    Misplaced {
-        /// The file.
-        file: String,
-        /// What is in it.
-        found: String,
-    },
-    /// The ledger is not the one that this folder was written with.
+    Foreign { file: String, what: &'static str, found: String, ours: String },
+    #[error("{file} holds {found}, which belongs in another file: files of this folder were moved or copied")]
+    Misplaced { file: String, found: String },
     #[error(
         "the ledger was rolled back, cut or forked: {file} was written when it had {lines} lines ending in {hash}, and \
-         {now}. Put the latest ledger back; if it is lost, what these records have been charged for is not known \
-         any more, and their budget must be taken as spent"
+         {now}. Restore the latest ledger; if it is lost, what these records have been charged for is no longer known, \
+         and their budget must be taken as spent"
     )]
-    LedgerBack {
-        /// The file that knows better.
-        file: String,
-        /// Lines it had.
-        lines: u64,
-        /// The hash of the last of them.
-        hash: String,
-        /// What it is now.
-        now: String,
-    },
-    /// A folder without anything of a run that has begun.
+    LedgerBack { file: String, lines: u64, hash: String, now: String },
     #[error(
-        "nothing of this run is in it, but the ledger has charges of {rounds} rounds of it: is it the right folder? Name \
-         the one that the run began in. If that is lost, the run cannot go on: a round must not be released twice"
+        "it holds nothing of this run, but the ledger has charges of {rounds} rounds of it: is it the right folder? Name \
+         the one that the run started in. If that is lost, the run cannot resume: a round must not be released twice"
     )]
-    Empty {
-        /// Rounds charged.
-        rounds: usize,
-    },
-    /// The folder is older than the ledger.
+    Empty { rounds: usize },
     #[error(
         "this run's folder was rolled back or damaged: {what}. Releasing that round again would give two \
-         releases for one charge, so the run cannot go on from here. Put the latest folder back, or begin \
+         releases for one charge, so the run cannot resume from here. Restore the latest folder, or start \
          a new run with the same ledger"
     )]
-    HomeBack {
-        /// What is missing.
-        what: String,
-    },
-    /// Something is kept out of turn.
+    HomeBack { what: String },
     #[error("{0}")]
     Order(String),
-    /// A second payload for an exchange.
     #[error("a payload of exchange {exchange} is kept already and this is another one: it must not be sent")]
-    Conflict {
-        /// The exchange.
-        exchange: u64,
-    },
-    /// An earlier write has failed.
-    #[error("this run's folder is not used any more since a write to it failed ({0}): start again")]
+    Conflict { exchange: u64 },
+    #[error("this run's folder is no longer used: a write to it failed ({0}). Rerun the command to resume")]
     Broken(DiskError),
-    /// The thread that wrote to it is gone.
-    #[error("the thread that writes this run's folder has died: start again")]
+    #[error("the thread that writes this run's folder has died: rerun the command to resume")]
     Lost,
 }
 
-/// A whole record from a file.
 struct Found<T> {
     file: String,
     header: Header,
@@ -170,11 +123,8 @@ struct Found<T> {
 }
 
 impl Home {
-    /// Opens the folder of a run that has begun in the ledger, and sees that the two fit together. If the last release
+    /// Opens the folder of a run that is in the ledger, and sees that the two fit together. If the last release
     /// is kept and the ledger does not say so yet, it does afterwards.
-    ///
-    /// # Errors
-    /// A folder or a ledger that is another one's, was rolled back, or is damaged beyond what a crash can do.
     pub fn open(
         disk: Box<dyn Disk>,
         run: Hash,
@@ -187,21 +137,19 @@ impl Home {
         let mut damaged = Vec::new();
         let mut states = Vec::new();
         for slot in 0..STATES {
-            states.extend(home.find(Kind::State, slot, STATES, check::state, &mut damaged)?);
+            states.extend(home.find(RecordKind::State, slot, STATES, check::state, &mut damaged)?);
         }
         let mut outgoing = Vec::new();
         for slot in 0..KEPT {
-            outgoing.extend(home.find(Kind::Outgoing, slot, KEPT, check::payload, &mut damaged)?);
+            outgoing.extend(home.find(RecordKind::Outgoing, slot, KEPT, check::payload, &mut damaged)?);
         }
         outgoing.sort_by_key(|found| found.header.sequence);
         // What a killed process left may be in the machine's memory only: it is about to be relied upon.
-        for (kind, sequence, slots) in states
-            .iter()
-            .map(|found| (Kind::State, found.header.sequence, STATES))
-            .chain(outgoing.iter().map(|found| (Kind::Outgoing, found.header.sequence, KEPT)))
-            .collect::<Vec<_>>()
-        {
-            home.make_durable(&file(kind, sequence % slots))?;
+        for found in &states {
+            home.make_durable(&file(RecordKind::State, found.header.sequence % STATES))?;
+        }
+        for found in &outgoing {
+            home.make_durable(&file(RecordKind::Outgoing, found.header.sequence % KEPT))?;
         }
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
         home.check(state.as_ref(), &outgoing, &damaged)?;
@@ -213,9 +161,6 @@ impl Home {
     }
 
     /// Writes the state durably. It must be done before a payload of the state's round is made.
-    ///
-    /// # Errors
-    /// A state of a round gone by or of one not reached, or the disk's.
     pub fn keep_state(&mut self, state: &StateRecord) -> Result<(), HomeError> {
         let (head, reached) = {
             let ledger = lock(&self.ledger);
@@ -236,17 +181,14 @@ impl Home {
             marks.extend(mark.hash);
         }
         let parts = [&state.vectors[..], &marks];
-        let header = self.header(Kind::State, sequence, state.round, head, parts);
-        self.write(&file(Kind::State, sequence % STATES), &header, parts)?;
+        let header = self.header(RecordKind::State, sequence, state.round, head, parts);
+        self.write(&file(RecordKind::State, sequence % STATES), &header, parts)?;
         self.state = Some((sequence, state.round));
         Ok(())
     }
 
     /// Writes a payload durably, then (with an answer) the ledger's line that it may go out. Keeping a payload
     /// again that is kept does nothing.
-    ///
-    /// # Errors
-    /// Another payload for an exchange, one out of turn, an answer that was not charged, or the disk's.
     pub fn keep_outgoing(&mut self, outgoing: &Outgoing) -> Result<(), HomeError> {
         let exchange = outgoing.exchange;
         let next = self.outgoing.back().map_or(0, |last| last.exchange.saturating_add(1));
@@ -273,9 +215,9 @@ impl Home {
             let what = if waiting { "the answer that was charged is not" } else { "no answer was charged" };
             return Err(HomeError::Order(format!("exchange {exchange} cannot be kept: {what} with it")));
         }
-        let mut header = self.header(Kind::Outgoing, exchange, charged as u32 - 1, head, parts);
+        let mut header = self.header(RecordKind::Outgoing, exchange, charged as u32 - 1, head, parts);
         header.has_answer = outgoing.answer.is_some();
-        self.write(&file(Kind::Outgoing, exchange % KEPT), &header, parts)?;
+        self.write(&file(RecordKind::Outgoing, exchange % KEPT), &header, parts)?;
         if header.has_answer {
             lock(&self.ledger).sent(&self.run, &header.mark())?;
         }
@@ -292,7 +234,7 @@ impl Home {
 
     fn header(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         sequence: u64,
         round: u32,
         ledger: (u64, Hash),

@@ -21,14 +21,13 @@
 
 use crate::wire::{Hash, Mark};
 
-/// Bytes of a header.
 pub(super) const HEADER: usize = 216;
 const MAGIC: &[u8; 8] = b"PRDOHOM1";
 
 /// What stands before the two parts of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub kind: Kind,
+    pub kind: RecordKind,
     pub has_answer: bool,
     pub member: u32,
     pub run: Hash,
@@ -42,7 +41,7 @@ pub(super) struct Header {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     State = b'S',
     Outgoing = b'O',
 }
@@ -78,7 +77,6 @@ impl Header {
         Mark { exchange: self.sequence, hash }
     }
 
-    /// Bytes of the whole record.
     pub fn record_length(&self) -> u64 {
         self.lengths.iter().fold(HEADER as u64 + 32, |sum, length| sum.saturating_add(*length))
     }
@@ -114,8 +112,8 @@ fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
     let [kind, answer, ..] = take::<4>(&mut rest)?;
     let header = Header {
         kind: match kind {
-            b'S' => Kind::State,
-            b'O' => Kind::Outgoing,
+            b'S' => RecordKind::State,
+            b'O' => RecordKind::Outgoing,
             _ => return None,
         },
         has_answer: answer == 1,
@@ -134,7 +132,6 @@ fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
     (header.encode() == *bytes).then_some(header)
 }
 
-/// The next `N` bytes.
 pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = rest.split_first_chunk::<N>()?;
     *rest = tail;

@@ -111,7 +111,7 @@ impl Node {
     }
 
     fn charges(&self) -> u32 {
-        lock(&self.ledger).charges_of_run(&RUN)
+        lock(&self.ledger).contents().run(&RUN).map_or(0, |run| run.charges.len() as u32)
     }
 }
 
@@ -302,7 +302,7 @@ fn another_run_agreement_or_member_is_refused() {
     assert!(fails(&fresh(), [8; 32], AGREEMENT, MEMBER).contains("another run"));
     assert!(fails(&fresh(), RUN, [8; 32], MEMBER).contains("another agreement"));
     assert!(fails(&fresh(), RUN, AGREEMENT, 9).contains("another member (found 3, this is 9)"));
-    assert!(fails(&disks.ledger, RUN, [8; 32], MEMBER).contains("began with the agreement"));
+    assert!(fails(&disks.ledger, RUN, [8; 32], MEMBER).contains("started with the agreement"));
     assert!(fails(&disks.ledger, RUN, AGREEMENT, 9).contains("began as member 3"));
     // A run that did not begin in the ledger.
     let budget = Target::new(1e6, 1e-5).unwrap();
@@ -424,7 +424,7 @@ proptest! {
 }
 
 /// Writes a record as this module would, with a number that no run reaches.
-fn forge(disks: &Disks, kind: Kind, slot: u64, sequence: u64) {
+fn forge(disks: &Disks, kind: RecordKind, slot: u64, sequence: u64) {
     let name = file(kind, slot);
     let bytes = disks.home.files().remove(&name).unwrap();
     let (header, parts) = record::parse(&bytes).unwrap();
@@ -437,7 +437,7 @@ fn forge(disks: &Disks, kind: Kind, slot: u64, sequence: u64) {
 fn the_highest_numbers_are_not_counted_on_from() {
     let disks = Disks::new();
     went(&disks, 1, 2);
-    forge(&disks, Kind::State, 1, u64::MAX);
+    forge(&disks, RecordKind::State, 1, u64::MAX);
     let mut node = disks.start(1).unwrap();
     let state = node.saved.state.clone().unwrap();
     assert!(matches!(node.home.keep_state(&state), Err(HomeError::Order(_))));
@@ -445,7 +445,7 @@ fn the_highest_numbers_are_not_counted_on_from() {
     // The fourth payload of a method with two exchanges a round has no answer: the ledger does not know it.
     let disks = Disks::new();
     went(&disks, 2, 2);
-    forge(&disks, Kind::Outgoing, 3, u64::MAX);
+    forge(&disks, RecordKind::Outgoing, 3, u64::MAX);
     let mut node = disks.start(2).unwrap();
     let outgoing = Outgoing { exchange: 4, answer: None, payload: vec![0; 4].into() };
     assert!(matches!(node.home.keep_outgoing(&outgoing), Err(HomeError::Order(_))));

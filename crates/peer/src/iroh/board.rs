@@ -29,8 +29,7 @@ pub(super) const ENDED: VarInt = VarInt::from_u32(1);
 pub(super) const REFUSED: VarInt = VarInt::from_u32(2);
 pub(super) const REPLACED: VarInt = VarInt::from_u32(3);
 
-/// A neighbour as the links know it.
-pub(super) struct Known {
+pub(super) struct KnownNeighbour {
     pub(super) neighbour: Neighbour,
     pub(super) key: PublicKey,
     /// Room for frames that were read and not yet taken.
@@ -45,7 +44,7 @@ pub(super) struct Shared {
     pub(super) relay: Option<RelayUrl>,
     pub(super) limits: Limits,
     pub(super) looks: bool,
-    known: BTreeMap<usize, Arc<Known>>,
+    known: BTreeMap<usize, Arc<KnownNeighbour>>,
     board: Mutex<Board>,
     wake: Condvar,
 }
@@ -91,7 +90,7 @@ pub(super) struct Farewell {
 }
 
 /// What a link's task gets when the link comes up.
-pub(super) struct Orders {
+pub(super) struct LinkChannels {
     pub(super) generation: u64,
     pub(super) frames: mpsc::Receiver<Frame>,
     pub(super) farewell: oneshot::Receiver<Farewell>,
@@ -106,7 +105,6 @@ struct Entry {
 }
 
 impl Board {
-    /// Reports something about a neighbour.
     fn notice(&mut self, what: Incoming) {
         match &what {
             Incoming::Up { peer } | Incoming::Down { peer, .. } => {
@@ -140,7 +138,7 @@ impl Shared {
         let known = |(neighbour, key): (Neighbour, PublicKey)| {
             let room = Arc::new(Semaphore::new(UNDELIVERED));
             let greetings = Arc::new(Semaphore::new(GREETINGS));
-            (neighbour.member, Arc::new(Known { neighbour, key, room, greetings }))
+            (neighbour.member, Arc::new(KnownNeighbour { neighbour, key, room, greetings }))
         };
         let (alive, gone) = mpsc::channel(1);
         let board = Board {
@@ -161,7 +159,7 @@ impl Shared {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn neighbour(&self, member: usize) -> Option<Arc<Known>> {
+    pub(super) fn neighbour(&self, member: usize) -> Option<Arc<KnownNeighbour>> {
         self.known.get(&member).cloned()
     }
 
@@ -169,7 +167,11 @@ impl Shared {
     ///
     /// # Errors
     /// Who it is and why not.
-    pub(super) fn admit(&self, key: PublicKey, incoming: bool) -> Result<Arc<Known>, (String, String)> {
+    pub(super) fn admit(
+        &self,
+        key: PublicKey,
+        incoming: bool,
+    ) -> Result<Arc<KnownNeighbour>, (String, String)> {
         let Some(known) = self.known.values().find(|known| known.key == key) else {
             return Err((key.to_string(), "its key is not a neighbour's".to_owned()));
         };
@@ -204,15 +206,12 @@ impl Shared {
 
     /// A link comes up, in place of the one that was, if there was one. `dialled` is the generation of our own
     /// dialling.
-    ///
-    /// # Errors
-    /// Why it does not.
     pub(super) fn up(
         &self,
         peer: usize,
         dialled: Option<u64>,
         connection: Connection,
-    ) -> Result<Orders, String> {
+    ) -> Result<LinkChannels, String> {
         let mut board = self.board();
         let Some(alive) = board.alive.clone() else { return Err("this node is stopping".to_owned()) };
         let slot = board.slots.entry(peer).or_default();
@@ -235,7 +234,7 @@ impl Shared {
         board.slots.entry(peer).or_default().state = State::Up { generation, connection, frames, farewell };
         board.notice(Incoming::Up { peer });
         self.wake.notify_all();
-        Ok(Orders { generation, frames: to_send, farewell: end, _alive: alive })
+        Ok(LinkChannels { generation, frames: to_send, farewell: end, _alive: alive })
     }
 
     /// A frame arrived; whether its link still counts.
@@ -251,7 +250,7 @@ impl Shared {
 
     /// A link ended, `refused` if because of what the neighbour sent. Nothing is said of links that were replaced or
     /// hung up: that was said then.
-    pub(super) fn ended(&self, known: &Known, mine: u64, why: Reason, refused: bool) {
+    pub(super) fn ended(&self, known: &KnownNeighbour, mine: u64, why: Reason, refused: bool) {
         let (mut board, peer, why) = (self.board(), known.neighbour.member, bounded(why));
         if !board.is_current(peer, mine) {
             return;
@@ -279,7 +278,6 @@ impl Shared {
         self.wake.notify_all();
     }
 
-    /// Queues a frame.
     pub(super) fn send(&self, peer: usize, frame: Frame) {
         let board = self.board();
         let Some(State::Up { frames, .. }) = board.slots.get(&peer).map(|slot| &slot.state) else { return };
@@ -317,7 +315,6 @@ impl Shared {
         board.gone.take().unwrap_or_else(|| mpsc::channel(1).1)
     }
 
-    /// The connections of the links that are up.
     pub(super) fn connections(&self) -> Vec<(usize, Connection)> {
         let board = self.board();
         let up = |(peer, slot): (&usize, &Slot)| match &slot.state {

@@ -2,6 +2,7 @@
 
 use super::LinksError;
 use ::iroh::endpoint::{IdleTimeout, MtuDiscoveryConfig, QuicTransportConfig, VarInt};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// The longest silence that iroh lets a path live through.
@@ -67,6 +68,15 @@ impl Limits {
         }
     }
 
+    /// For a local network if all addresses are in one, otherwise for long ways.
+    pub(super) fn for_addresses<'a>(mut addresses: impl Iterator<Item = &'a SocketAddr>) -> Self {
+        let near = addresses.all(|address| match address.ip() {
+            IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+            IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+        });
+        if near { Self::lan() } else { Self::wan() }
+    }
+
     /// The longest time that a payload may take.
     pub(super) fn payload_deadline(&self, bytes: u64) -> Duration {
         self.grace.saturating_add(Duration::from_secs(bytes / u64::from(self.minimum_rate.max(1))))
@@ -79,7 +89,7 @@ impl Limits {
             return refuse("window", self.window.to_string(), "from 10000 to 1073741824 bytes");
         }
         if self.minimum_rate == 0 {
-            return refuse("minimum_rate", "0".to_owned(), "at least 1 byte a second");
+            return refuse("minimum_rate", "0".to_owned(), "at least 1 byte per second");
         }
         if self.silence > LONGEST_SILENCE || self.silence < Duration::from_millis(300) {
             return refuse("silence", format!("{:?}", self.silence), "from 0.3 to 15 s");

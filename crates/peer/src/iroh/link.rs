@@ -1,6 +1,6 @@
 //! One connection's only stream: frames out, frames in, and how it ends.
 
-use super::board::{self, ENDED, Farewell, Known, Orders, REFUSED, REPLACED, Shared};
+use super::board::{self, ENDED, Farewell, KnownNeighbour, LinkChannels, REFUSED, REPLACED, Shared};
 use crate::transport::Reason;
 use crate::wire::{Frame, HEADER, Header, WireError};
 use ::iroh::endpoint::{
@@ -19,13 +19,11 @@ pub(super) struct Link {
     pub(super) input: RecvStream,
 }
 
-/// Why a link ends.
 enum End {
     /// This side hangs up.
     HungUp(Farewell),
     /// The other side has said all it had to say.
     Finished,
-    /// The connection broke.
     Lost(String),
     /// The other side sent something that is not a frame for us.
     Refused(Reason),
@@ -34,9 +32,14 @@ enum End {
 }
 
 /// Serves a link until it ends, and reports that.
-pub(super) async fn serve(shared: Arc<Shared>, known: Arc<Known>, link: Link, orders: Orders) {
+pub(super) async fn serve(
+    shared: Arc<Shared>,
+    known: Arc<KnownNeighbour>,
+    link: Link,
+    channels: LinkChannels,
+) {
     let Link { connection, mut out, mut input } = link;
-    let Orders { generation, mut frames, farewell, _alive } = orders;
+    let LinkChannels { generation, mut frames, farewell, _alive } = channels;
     let closed = connection.clone();
     let mut writing = Box::pin(write(&mut frames, &mut out));
     // In this order, so that a neighbour that floods us cannot keep us from hanging up.
@@ -97,7 +100,7 @@ async fn write(frames: &mut mpsc::Receiver<Frame>, out: &mut SendStream) -> &'st
 }
 
 /// Reads frames and hands them over, until something is not one.
-async fn read(shared: &Shared, known: &Known, generation: u64, input: &mut RecvStream) -> End {
+async fn read(shared: &Shared, known: &KnownNeighbour, generation: u64, input: &mut RecvStream) -> End {
     loop {
         match read_frame(shared, known, generation, input).await {
             Ok(true) => {}
@@ -109,7 +112,6 @@ async fn read(shared: &Shared, known: &Known, generation: u64, input: &mut RecvS
     }
 }
 
-/// What can go wrong with a frame.
 enum Fault {
     Finished,
     Wrong(Reason),
@@ -134,7 +136,7 @@ impl From<ReadError> for Fault {
 /// One frame. Memory is taken when the header is as it must be and there is room; whether the link still counts.
 async fn read_frame(
     shared: &Shared,
-    known: &Known,
+    known: &KnownNeighbour,
     generation: u64,
     input: &mut RecvStream,
 ) -> Result<bool, Fault> {
@@ -153,7 +155,6 @@ async fn read_frame(
     Ok(shared.frame(known.neighbour.member, generation, frame, room))
 }
 
-/// Fills `bytes`, in time.
 async fn within(time: Duration, part: &str, input: &mut RecvStream, bytes: &mut [u8]) -> Result<(), Fault> {
     let wanted = bytes.len();
     match timeout(time, input.read_exact(bytes)).await {

@@ -1,7 +1,7 @@
 //! The endpoint: who may connect, and the greeting before a link is up.
 
 use super::LinksError;
-use super::board::{Known, REFUSED, Shared, clean};
+use super::board::{KnownNeighbour, REFUSED, Shared, clean};
 use super::link::{self, Link};
 use crate::transport::Reason;
 use crate::wire::{Hash, WireError, hex};
@@ -26,8 +26,6 @@ const WELCOME: &[u8; 7] = b"prdo/1!";
 const LOOKING: &[u8; 7] = b"prdo/1l";
 /// How long somebody with another agreement is given to read ours.
 const FINAL_WORD: Duration = Duration::from_secs(1);
-/// Bytes of a greeting.
-const GREETED: usize = 7 + 32;
 /// Handshakes at a time; beyond half of them, only with callers who have proven their address.
 const HANDSHAKES: usize = 64;
 /// TLS' alert (`unknown_ca`) with which a handshake ends if the other side's key is not the one that was dialled.
@@ -53,7 +51,7 @@ pub(super) async fn bind(
         .hooks(Gatekeeper(Arc::downgrade(&shared)))
         .clear_ip_transports()
         .bind_addr(address)
-        .map_err(|error| problem(whole(&error)))?
+        .map_err(|error| problem(with_causes(&error)))?
         .bind()
         .await
         .map_err(|error| match &error {
@@ -64,7 +62,7 @@ pub(super) async fn bind(
                     _ => problem(source.to_string()),
                 }
             }
-            _ => problem(whole(&error)),
+            _ => problem(with_causes(&error)),
         })
 }
 
@@ -114,9 +112,9 @@ pub(super) async fn accept(endpoint: Endpoint, shared: Arc<Shared>) {
 }
 
 /// Serves a link, if it is still wanted.
-async fn begin(shared: Arc<Shared>, known: Arc<Known>, dialled: Option<u64>, link: Link) {
+async fn begin(shared: Arc<Shared>, known: Arc<KnownNeighbour>, dialled: Option<u64>, link: Link) {
     match shared.up(known.neighbour.member, dialled, link.connection.clone()) {
-        Ok(orders) => link::serve(shared, known, link, orders).await,
+        Ok(channels) => link::serve(shared, known, link, channels).await,
         Err(why) => link.connection.close(REFUSED, why.as_bytes()),
     }
 }
@@ -126,7 +124,7 @@ async fn greet(
     shared: &Shared,
     incoming: endpoint::Incoming,
     place: OwnedSemaphorePermit,
-) -> Option<(Arc<Known>, Link)> {
+) -> Option<(Arc<KnownNeighbour>, Link)> {
     let connection = timeout(shared.limits.connect, async { incoming.await.ok() }).await.ok()??;
     // The handshake's hook has asked the same; a link does not depend on a hook alone.
     let known = match shared.admit(connection.remote_id(), true) {
@@ -146,10 +144,10 @@ async fn greet(
         if input.is_0rtt() {
             return Err(Some("it sent early data".to_owned()));
         }
-        let heard = hear(&mut input, GREETING).await?;
+        let theirs = read_greeting(&mut input, GREETING).await?;
         // The other side is told in any case, so that it can say in its own words what differs.
-        out.write_all(&words(shared, &known, WELCOME)).await.map_err(|_| None)?;
-        Ok((out, input, heard.agrees(&known)))
+        out.write_all(&greeting(shared, &known, WELCOME)).await.map_err(|_| None)?;
+        Ok((out, input, theirs.agrees(&known)))
     });
     let late = "its greeting did not come in time".to_owned();
     match greeted.await.unwrap_or(Err(Some(late))) {
@@ -173,49 +171,51 @@ async fn greet(
 }
 
 /// What this side says first.
-fn words(shared: &Shared, known: &Known, first: &[u8; 7]) -> [u8; GREETED] {
-    let mut words = [0; GREETED];
-    let (head, agreement) = words.split_at_mut(first.len());
-    head.copy_from_slice(if shared.looks { LOOKING } else { first });
-    agreement.copy_from_slice(&known.neighbour.expected.agreement);
-    words
+fn greeting(shared: &Shared, known: &KnownNeighbour, first: &[u8; 7]) -> Vec<u8> {
+    let head = if shared.looks { LOOKING } else { first };
+    [head.as_slice(), &known.neighbour.expected.agreement].concat()
 }
 
 /// What the other side has said first.
-struct Heard {
+struct PeerGreeting {
     looks: bool,
     agreement: Hash,
 }
 
-impl Heard {
+impl PeerGreeting {
     /// Whether both sides have the same agreement; the error shows both hashes.
-    fn agrees(&self, known: &Known) -> Result<(), Reason> {
+    fn agrees(&self, known: &KnownNeighbour) -> Result<(), Reason> {
         let ours = known.neighbour.expected.agreement;
         if self.agreement == ours {
             return Ok(());
         }
         let found = hex(&self.agreement);
         Err(match self.looks {
-            // No reason for a run to stop: nothing was begun there.
-            true => format!("it looked whether it could take part, with another agreement: {found}").into(),
+            // No reason for a run to stop: nothing was started there.
+            true => format!("it checked whether it could take part, with another agreement: {found}").into(),
             false => WireError::Agreement { found, ours: hex(&ours) }.into(),
         })
     }
 }
 
 /// Reads a greeting; the error says what is wrong with it, nothing if the connection broke.
-async fn hear(input: &mut RecvStream, wanted: &[u8; 7]) -> Result<Heard, Option<String>> {
+async fn read_greeting(input: &mut RecvStream, wanted: &[u8; 7]) -> Result<PeerGreeting, Option<String>> {
     let (mut head, mut agreement) = ([0; 7], [0; 32]);
     input.read_exact(&mut head).await.map_err(|_| None)?;
     if &head != wanted && &head != LOOKING {
         return Err(Some("its greeting is not one of this protocol".to_owned()));
     }
     input.read_exact(&mut agreement).await.map_err(|_| None)?;
-    Ok(Heard { looks: &head == LOOKING, agreement })
+    Ok(PeerGreeting { looks: &head == LOOKING, agreement })
 }
 
 /// The dialling side's part.
-pub(super) async fn dial(endpoint: Endpoint, shared: Arc<Shared>, known: Arc<Known>, generation: u64) {
+pub(super) async fn dial(
+    endpoint: Endpoint,
+    shared: Arc<Shared>,
+    known: Arc<KnownNeighbour>,
+    generation: u64,
+) {
     let time = shared.limits.connect;
     let why = match timeout(time, call(&endpoint, &shared, &known)).await {
         Ok(Ok(link)) => {
@@ -233,23 +233,23 @@ pub(super) async fn dial(endpoint: Endpoint, shared: Arc<Shared>, known: Arc<Kno
     );
 }
 
-async fn call(endpoint: &Endpoint, shared: &Shared, known: &Known) -> Result<Link, Reason> {
+async fn call(endpoint: &Endpoint, shared: &Shared, known: &KnownNeighbour) -> Result<Link, Reason> {
     let direct = known.neighbour.addresses.iter().copied().map(TransportAddr::Ip);
     let relayed = shared.relay.clone().map(TransportAddr::Relay);
     let to = EndpointAddr::from_parts(known.key, direct.chain(relayed));
     // The dialling side opens the stream: the other may open none.
     let options = ConnectOptions::new().with_transport_config(shared.limits.transport(0));
     let connecting =
-        endpoint.connect_with_opts(to, PROTOCOL, options).await.map_err(|error| whole(&error))?;
+        endpoint.connect_with_opts(to, PROTOCOL, options).await.map_err(|error| with_causes(&error))?;
     let connection = connecting.await.map_err(|error| no_handshake(&error, shared.limits.silence))?;
     let broken = || match connection.close_reason() {
         Some(error) => link::explain(&error, shared.limits.silence),
         None => "it does not speak this protocol".to_owned(),
     };
     let (mut out, mut input) = connection.open_bi().await.map_err(|_| broken())?;
-    out.write_all(&words(shared, known, GREETING)).await.map_err(|_| broken())?;
-    let heard = hear(&mut input, WELCOME).await.map_err(|_| broken())?;
-    if let Err(why) = heard.agrees(known) {
+    out.write_all(&greeting(shared, known, GREETING)).await.map_err(|_| broken())?;
+    let theirs = read_greeting(&mut input, WELCOME).await.map_err(|_| broken())?;
+    if let Err(why) = theirs.agrees(known) {
         connection.close(REFUSED, b"another agreement");
         return Err(why);
     }
@@ -262,15 +262,15 @@ fn no_handshake(error: &ConnectingError, silence: Duration) -> String {
         ConnectingError::ConnectionError { source: ConnectionError::TransportError(error), .. }
             if error.code == TransportErrorCode::crypto(BAD_CERTIFICATE) =>
         {
-            "whoever answers there has another key than this neighbour".to_owned()
+            "whoever answers there has a different key from this neighbour's".to_owned()
         }
         ConnectingError::ConnectionError { source, .. } => link::explain(source, silence),
-        other => whole(other),
+        other => with_causes(other),
     }
 }
 
 /// An error with its causes, in one line.
-fn whole(error: &(dyn std::error::Error + 'static)) -> String {
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

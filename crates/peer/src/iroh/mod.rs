@@ -19,8 +19,8 @@ mod listen;
 
 pub use limits::Limits;
 
-use crate::transport::{Incoming, Transport};
-use crate::wire::{Expected, Frame};
+use crate::transport::{Incoming, LinkSetup, Open, Transport};
+use crate::wire::Frame;
 use ::iroh::endpoint::Connection;
 use ::iroh::{Endpoint, PublicKey, RelayUrl, SecretKey};
 use board::Shared;
@@ -29,122 +29,34 @@ use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-use zeroize::Zeroizing;
 
 /// How long the endpoint may take to say goodbye after the links are closed.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// A neighbour and how to reach it.
-#[derive(Clone, Debug)]
-pub struct Neighbour {
-    /// Its member number.
-    pub member: usize,
-    /// Its name, for reports.
-    pub name: String,
-    /// Its ed25519 public key.
-    pub key: [u8; 32],
-    /// Where it listens. Only used if this node dials it, that is, if its number is the higher one.
-    pub addresses: Vec<SocketAddr>,
-    /// What is expected of every frame from it.
-    pub expected: Expected,
-}
-
-/// What links are made from.
-pub struct Setup {
-    /// This node's member number.
-    pub member: usize,
-    /// The 32 secret bytes of this node's ed25519 key.
-    pub secret: Zeroizing<[u8; 32]>,
-    /// Where to listen. Port 0 takes a free one, see [`Links::local_address`].
-    pub listen: SocketAddr,
-    /// The neighbours. Nobody else may connect.
-    pub neighbours: Vec<Neighbour>,
-    /// The address of an own relay, for neighbours that cannot reach each other directly. It sees who talks to whom
-    /// and how much, not what. `None`: no relay.
-    pub relay: Option<String>,
-    /// Sizes and times.
-    pub limits: Limits,
-    /// Whether this side only looks: neighbours with another agreement are told so, and go on.
-    pub looks: bool,
-}
+pub type Neighbour = crate::transport::Neighbour<SocketAddr>;
+pub type Setup = LinkSetup<SocketAddr>;
 
 /// Links that could not be made; nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinksError {
-    /// The port is in use.
     #[error("{address} is taken: another program listens there. Stop it, or choose another port")]
-    PortTaken {
-        /// The address asked for.
-        address: SocketAddr,
-    },
-    /// The address is none of this machine's.
+    PortTaken { address: SocketAddr },
     #[error("{address} is not an address of this machine: listen on one that is, or on 0.0.0.0 for all")]
-    NotOurs {
-        /// The address asked for.
-        address: SocketAddr,
-    },
-    /// The operating system does not give us the socket or the threads.
+    NotOurs { address: SocketAddr },
     #[error("cannot listen on {address}: {problem}")]
-    Bind {
-        /// The address asked for.
-        address: SocketAddr,
-        /// What was said.
-        problem: String,
-    },
-    /// Bytes that are no public key.
+    Bind { address: SocketAddr, problem: String },
     #[error("the public key of {name} ({key}) is not an ed25519 key")]
-    Key {
-        /// The neighbour.
-        name: String,
-        /// The key in hexadecimal digits.
-        key: String,
-    },
-    /// Two neighbours with one number or key, or the node as its own neighbour.
-    #[error("{name} (member {member}) is there twice, or has the number or key of another")]
-    Twice {
-        /// The neighbour.
-        name: String,
-        /// Its number.
-        member: usize,
-    },
-    /// The frames expected of a neighbour do not name it and this node.
+    Key { name: String, key: String },
+    #[error("{name} (member {member}) is listed twice, or has the number or key of another")]
+    Twice { name: String, member: usize },
     #[error("frames expected of {name} go from member {from} to {to}; they must go from {member} to {me}")]
-    Expected {
-        /// The neighbour.
-        name: String,
-        /// Its number.
-        member: usize,
-        /// This node's number.
-        me: usize,
-        /// The sender expected.
-        from: u32,
-        /// The receiver expected.
-        to: u32,
-    },
-    /// A neighbour to dial that has no address we can send to.
+    Expected { name: String, member: usize, me: usize, from: u32, to: u32 },
     #[error("{name} has no address that can be reached from {listen} (both must be IPv4 or both IPv6)")]
-    Address {
-        /// The neighbour.
-        name: String,
-        /// Where we listen.
-        listen: SocketAddr,
-    },
-    /// Not the address of a relay.
+    Address { name: String, listen: SocketAddr },
     #[error("relay = {value:?} is not an address: it must look like https://relay.example.org")]
-    Relay {
-        /// What was given.
-        value: String,
-    },
-    /// A limit that cannot be kept.
+    Relay { value: String },
     #[error("{field} = {value} is not allowed: it must be {allowed}")]
-    Limit {
-        /// Which one.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// What may be.
-        allowed: &'static str,
-    },
+    Limit { field: &'static str, value: String, allowed: &'static str },
 }
 
 /// What one link has carried since it came up.
@@ -152,7 +64,6 @@ pub enum LinksError {
 pub struct Traffic {
     /// Bytes sent in UDP datagrams, encryption and acknowledgements included.
     pub sent: u64,
-    /// Bytes received, likewise.
     pub received: u64,
     /// Packets that had to be sent again.
     pub lost: u64,
@@ -167,17 +78,14 @@ pub struct Links {
 }
 
 impl Links {
-    /// Listens, and waits to be told whom to dial.
-    ///
-    /// # Errors
-    /// A setup that contradicts itself, or an address that cannot be had.
-    pub fn new(setup: Setup) -> Result<Self, LinksError> {
+    /// As [`Open::open`], with these limits.
+    pub fn new(setup: Setup, limits: Limits) -> Result<Self, LinksError> {
         let address = setup.listen;
         let secret = SecretKey::from_bytes(&setup.secret);
         let relay = setup.relay.as_deref().map(relay).transpose()?;
-        setup.limits.check()?;
+        limits.check()?;
         let neighbours = check(&setup, secret.public(), relay.is_some())?;
-        let shared = Arc::new(Shared::new(setup.member, neighbours, relay, setup.limits, setup.looks));
+        let shared = Arc::new(Shared::new(setup.member, neighbours, relay, limits, setup.looks));
         let problem = |problem: String| LinksError::Bind { address, problem };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -196,11 +104,6 @@ impl Links {
         Ok(Self { shared, endpoint: Some(endpoint), runtime: Some(runtime), address: bound })
     }
 
-    /// Where it listens, with the port that was found if 0 was asked for.
-    pub fn local_address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// What the links that are up have carried, by member.
     pub fn traffic(&self) -> Vec<(usize, Traffic)> {
         let of = |(member, connection): (usize, Connection)| {
@@ -208,6 +111,21 @@ impl Links {
             (member, Traffic { sent: all.udp_tx.bytes, received: all.udp_rx.bytes, lost: all.lost_packets })
         };
         self.shared.connections().into_iter().map(of).collect()
+    }
+}
+
+impl Open for Links {
+    type Address = SocketAddr;
+    type Error = LinksError;
+
+    /// With the limits that the neighbours' addresses suggest.
+    fn open(setup: Setup) -> Result<Self, LinksError> {
+        let limits = Limits::for_addresses(setup.neighbours.iter().flat_map(|n| &n.addresses));
+        Self::new(setup, limits)
+    }
+
+    fn local_address(&self) -> SocketAddr {
+        self.address
     }
 }
 

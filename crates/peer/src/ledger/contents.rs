@@ -4,7 +4,6 @@ use super::line::{self, Entry, Hex};
 use crate::wire::{Hash, Mark, hex};
 use prdo_accounting::{Event, History, Target};
 
-/// The format's version.
 pub const VERSION: u32 = 1;
 /// The longest name of a run, in bytes.
 const LONGEST_NAME: usize = 800;
@@ -31,29 +30,22 @@ struct Opened {
 /// One run as the ledger knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its id.
     pub id: Hash,
-    /// Hash of its agreement.
     pub agreement: Hash,
-    /// The owner's member number.
     pub member: u32,
-    /// Its name.
     pub name: String,
     /// What each round, from 0 on, was charged.
     pub charges: Vec<Event>,
     /// The exchange with which each round's release went out, and the hash of its payload: as many as there are
     /// charges, or one less.
     pub sent: Vec<Mark>,
-    /// Whether it is over.
     pub ended: bool,
 }
 
-/// A line that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
     pub line: u64,
-    /// What is wrong.
     pub what: String,
 }
 
@@ -61,9 +53,6 @@ impl Contents {
     /// Reads a whole file. Bytes after the last newline are a line that a crash cut off while it was written; they are
     /// counted in [`Contents::torn`] and otherwise ignored: what they would have paid for was never released, or a
     /// node's folder knows of a longer ledger.
-    ///
-    /// # Errors
-    /// The first line that is damaged or does not follow from those before.
     pub fn parse(bytes: &[u8]) -> Result<Self, BadLine> {
         let mut contents = Self::default();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -83,12 +72,10 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Whether there is no whole line.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// How many lines.
     pub fn lines(&self) -> u64 {
         self.hashes.len() as u64
     }
@@ -128,12 +115,10 @@ impl Contents {
         self.opened.map(|opened| opened.budget)
     }
 
-    /// The runs, in the order in which they began.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// The run with this id.
     pub fn run(&self, id: &Hash) -> Option<&Run> {
         self.runs.iter().find(|run| run.id == *id)
     }
@@ -153,7 +138,6 @@ impl Contents {
         history
     }
 
-    /// Whether the entry may follow.
     pub(super) fn check(&self, entry: &Entry) -> Result<(), String> {
         match (entry, self.budget()) {
             (Entry::Open { version, epsilon, delta, .. }, None) => {

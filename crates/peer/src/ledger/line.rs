@@ -24,66 +24,45 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     bytes.iter().zip(FIRST).all(|(byte, first)| byte == first)
 }
 
-/// What a line says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Entry {
-    /// The first line: whose ledger this is.
+    /// The first line: whose ledger this is, and the budget for everything ever released about these records.
     Open {
-        /// The format's version, 1.
         version: u32,
-        /// Digest of the records.
         records: Hex,
-        /// The budget's ε, for everything ever released about these records.
         epsilon: f64,
-        /// The budget's δ.
         delta: f64,
     },
     /// The owner raised the budget.
     Budget {
-        /// ε from now on.
         epsilon: f64,
-        /// δ from now on.
         delta: f64,
     },
-    /// A run begins.
     Run {
-        /// Its id.
         run: Hex,
-        /// Hash of its agreement.
         agreement: Hex,
-        /// The owner's member number in it.
         member: u32,
-        /// Its name, for people.
         name: String,
     },
     /// A release is paid for. Written before its noise is drawn.
     Charge {
-        /// The run.
         run: Hex,
-        /// The round.
         round: u32,
-        /// Sampling rate.
         rate: f64,
-        /// Noise multiplier.
         noise: f64,
     },
-    /// The release of the last charge is kept in the run's folder and may be sent. Written before its first byte is.
+    /// The release of the last charge is kept in the run's folder and may be sent with this exchange's
+    /// payload. Written before its first byte is.
     Sent {
-        /// The run.
         run: Hex,
-        /// The round.
         round: u32,
-        /// The exchange with whose payload it goes out.
         exchange: u64,
-        /// Hash of that payload.
         payload: Hex,
     },
     /// A run is over: nothing is charged for it any more.
     End {
-        /// The run.
         run: Hex,
-        /// Rounds it had.
         rounds: u32,
     },
 }
@@ -105,15 +84,11 @@ impl<'de> Deserialize<'de> for Hex {
     }
 }
 
-/// The hash that the first line is chained to.
 pub fn seed() -> Hash {
     *blake3::hash(SEED).as_bytes()
 }
 
 /// The line of an entry, its newline included, and its hash.
-///
-/// # Errors
-/// A number that JSON does not have.
 pub fn encode(previous: &Hash, entry: &Entry) -> Result<(String, Hash), String> {
     let mut line = body(entry)?;
     let hash = link(previous, line.as_bytes());
@@ -129,9 +104,6 @@ pub fn encode(previous: &Hash, entry: &Entry) -> Result<(String, Hash), String> 
 }
 
 /// The entry of a line (without its newline) and its hash.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn decode(previous: &Hash, line: &[u8]) -> Result<(Entry, Hash), String> {
     if line.len() > LONGEST {
         return Err(format!("it has {} bytes; at most {LONGEST} are allowed", line.len()));

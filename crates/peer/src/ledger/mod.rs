@@ -42,83 +42,34 @@ pub struct LedgerFile {
 /// A ledger file that cannot be used as asked. Nothing was charged and nothing may be released.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LedgerFileError {
-    /// The disk.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A line is wrong.
     #[error(
-        "ledger {file}, line {line}: {what}. Nothing is released from a ledger that cannot be trusted: put the file \
-         back as it was (the latest copy of it, never an older one), or treat the budget of these records as spent"
+        "ledger {file}, line {line}: {what}. Nothing is released from a ledger that cannot be trusted: restore the \
+         file (its latest copy, never an older one), or treat the budget of these records as spent"
     )]
-    Damaged {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// The ledger of other records.
+    Damaged { file: String, line: u64, what: String },
     #[error(
         "ledger {file} belongs to records with the digest {found}; these have {expected}: \
          name the ledger of these records, or the records of this ledger. If records were added, removed or corrected since: train \
-         on the file as it was, or begin a ledger of the new set with --ledger NEW.ledger; what both ledgers say counts together"
+         on the file as it was, or start a ledger for the new set with --ledger NEW.ledger; what both ledgers say counts together"
     )]
-    Records {
-        /// The file.
-        file: String,
-        /// The ledger's.
-        found: String,
-        /// The records'.
-        expected: String,
-    },
-    /// A budget that the owner has not agreed to.
+    Records { file: String, found: String, expected: String },
     #[error(
         "a budget of ε = {epsilon} at δ = {delta:e} is not allowed by ledger {file}, which allows ε = {allowed} at \
          δ = {allowed_delta:e} for everything ever released about these records: ask for at most that at the same δ, \
          or raise the ledger's budget first"
     )]
-    Budget {
-        /// The file.
-        file: String,
-        /// ε asked for.
-        epsilon: f64,
-        /// δ asked for.
-        delta: f64,
-        /// ε allowed.
-        allowed: f64,
-        /// The δ it is for.
-        allowed_delta: f64,
-    },
-    /// Something that does not follow from what the ledger says.
+    Budget { file: String, epsilon: f64, delta: f64, allowed: f64, allowed_delta: f64 },
     #[error("ledger {file}: {what}")]
-    NotNow {
-        /// The file.
-        file: String,
-        /// Why not.
-        what: String,
-    },
-    /// The run is known under another agreement or member number, or not at all.
+    NotNow { file: String, what: String },
     #[error("ledger {file}: run {run} {what}")]
-    Run {
-        /// The file.
-        file: String,
-        /// The run's id.
-        run: String,
-        /// What is not as it should be.
-        what: String,
-    },
-    /// An earlier write has failed.
-    #[error("ledger {file} is not used any more since a write to it failed ({error}): start again")]
-    Broken {
-        /// The file.
-        file: String,
-        /// The failure.
-        error: DiskError,
-    },
+    Run { file: String, run: String, what: String },
+    #[error("ledger {file} is no longer used: a write to it failed ({error}). Rerun the command to resume")]
+    Broken { file: String, error: DiskError },
 }
 
-/// Where a gate goes on after a restart.
+/// Where a gate resumes after a restart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resume {
     /// Rounds whose releases are kept: the next one that the gate may be asked.
@@ -133,9 +84,6 @@ impl LedgerFile {
     /// allows, not larger.
     ///
     /// A last line that a crash cut off is dropped, when the next line is written.
-    ///
-    /// # Errors
-    /// A damaged ledger, one of other records, a budget it does not allow, or the disk's.
     pub fn open(
         disk: Box<dyn Disk>,
         name: &str,
@@ -159,9 +107,6 @@ impl LedgerFile {
     }
 
     /// Opens a ledger that is there already, with the budget that it has; `None` if there is none.
-    ///
-    /// # Errors
-    /// A damaged ledger, one of other records, or the disk's.
     pub fn existing(disk: Box<dyn Disk>, name: &str, digest: &Hash) -> Result<Option<Self>, LedgerFileError> {
         let contents = Self::read(&*disk, name)?;
         let Some(budget) = contents.budget() else { return Ok(None) };
@@ -171,9 +116,6 @@ impl LedgerFile {
     }
 
     /// What the file says, without changing anything; empty if there is no file.
-    ///
-    /// # Errors
-    /// A damaged ledger, or the disk's.
     pub fn read(disk: &dyn Disk, name: &str) -> Result<Contents, LedgerFileError> {
         let bytes = disk.read(name)?.unwrap_or_default();
         let damaged =
@@ -181,14 +123,8 @@ impl LedgerFile {
         Contents::parse(&bytes).map_err(damaged)
     }
 
-    /// What the file says.
     pub fn contents(&self) -> &Contents {
         &self.contents
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// The hard budget for everything ever released about these records: what was asked for when the file was opened.
@@ -196,57 +132,20 @@ impl LedgerFile {
         self.budget
     }
 
-    /// Everything that was ever charged to these records, in all runs.
-    pub fn history(&self) -> History {
-        self.contents.history()
-    }
-
-    /// What one run has been charged.
-    pub fn history_of(&self, run: &Hash) -> History {
-        let charges = self.contents.run(run).map_or(&[][..], |run| &run.charges);
-        charges.iter().fold(History::new(), |history, event| history.and(*event, 1))
-    }
-
-    /// How many lines, and the hash of the last one.
     pub fn head(&self) -> (u64, Hash) {
         self.contents.head()
     }
 
-    /// How many rounds of a run have been charged: they are 0, 1, … without a gap.
-    pub fn charges_of_run(&self, run: &Hash) -> u32 {
-        self.contents.run(run).map_or(0, |run| run.charges.len() as u32)
-    }
-
-    /// Where the gate of a run goes on. To be asked after [`Home::open`](crate::home::Home::open), which may complete
+    /// Where the gate of a run resumes. To be asked after [`Home::open`](crate::home::Home::open), which may complete
     /// the ledger's last line but one.
-    ///
-    /// # Errors
-    /// A run that did not begin.
     pub fn resume(&self, run: &Hash) -> Result<Resume, LedgerFileError> {
         let known = self.contents.run(run).ok_or_else(|| self.unknown(run))?;
         let rounds = known.sent.len() as u32;
         Ok(Resume { rounds, history: self.contents.history_before(run, rounds) })
     }
 
-    /// Sees that the run's charges are those of rounds 0..`rounds`, or one more, and gives all charges but that one.
-    ///
-    /// # Errors
-    /// More or fewer charges.
-    pub fn history_before(&self, run: &Hash, rounds: u32) -> Result<History, LedgerFileError> {
-        let charged = self.charges_of_run(run);
-        if charged != rounds && Some(charged) != rounds.checked_add(1) {
-            let what =
-                format!("was charged {charged} rounds; at round {rounds} it must be that many or one more");
-            return Err(self.of_run(run, what));
-        }
-        Ok(self.contents.history_before(run, rounds))
-    }
-
     /// Enters that a run begins. A run that began before must have the same agreement and member number; nothing is
     /// written then.
-    ///
-    /// # Errors
-    /// Another agreement or member number, or the disk's.
     pub fn begin_run(
         &mut self,
         run: &Hash,
@@ -262,9 +161,6 @@ impl LedgerFile {
     }
 
     /// Enters that a run is over. Nothing is written if it was before.
-    ///
-    /// # Errors
-    /// A round that was charged and not kept, another number of rounds, or the disk's.
     pub fn end_run(&mut self, run: &Hash, rounds: u32) -> Result<(), LedgerFileError> {
         match self.contents.run(run) {
             Some(known) if known.ended && known.charges.len() == rounds as usize => Ok(()),
@@ -273,9 +169,6 @@ impl LedgerFile {
     }
 
     /// Raises the budget, by the owner's explicit wish.
-    ///
-    /// # Errors
-    /// A budget that is not higher, or the disk's.
     pub fn raise_budget(&mut self, budget: Target) -> Result<(), LedgerFileError> {
         self.add(Entry::Budget { epsilon: budget.epsilon(), delta: budget.delta() })?;
         self.budget = budget;
@@ -283,9 +176,6 @@ impl LedgerFile {
     }
 
     /// The book in which a gate's charges of one run are entered.
-    ///
-    /// # Errors
-    /// A run that did not begin, or began with another agreement or member number.
     pub fn book(
         ledger: &Arc<Mutex<Self>>,
         run: &Hash,
@@ -343,11 +233,11 @@ impl LedgerFile {
         let known = self.contents.run(run).ok_or_else(|| self.unknown(run))?;
         if known.agreement != *agreement {
             let (found, ours) = (hex(&known.agreement), hex(agreement));
-            let what = format!("began with the agreement {found}; the one given now is {ours}");
+            let what = format!("started with the agreement {found}; the one given now is {ours}");
             return Err(self.of_run(run, what));
         }
         if known.member != member {
-            let what = format!("began as member {}; it is to go on as member {member}", known.member);
+            let what = format!("started as member {}; it cannot resume as member {member}", known.member);
             return Err(self.of_run(run, what));
         }
         Ok(known)
@@ -403,7 +293,7 @@ impl LedgerFile {
     }
 
     fn unknown(&self, run: &Hash) -> LedgerFileError {
-        self.of_run(run, "did not begin in this ledger".into())
+        self.of_run(run, "is not in this ledger".into())
     }
 }
 
@@ -419,6 +309,7 @@ impl Book for RunBook {
     }
 }
 
-pub(crate) fn lock(ledger: &Mutex<LedgerFile>) -> MutexGuard<'_, LedgerFile> {
+/// The ledger, even if a thread that held it panicked.
+pub fn lock(ledger: &Mutex<LedgerFile>) -> MutexGuard<'_, LedgerFile> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }

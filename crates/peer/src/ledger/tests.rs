@@ -48,6 +48,10 @@ fn bytes(disk: &MemoryDisk) -> Vec<u8> {
     disk.files().remove(NAME).unwrap()
 }
 
+fn charges(ledger: &LedgerFile, run: &Hash) -> u32 {
+    ledger.contents().run(run).map_or(0, |run| run.charges.len() as u32)
+}
+
 fn lines(disk: &MemoryDisk) -> Vec<Vec<u8>> {
     bytes(disk).split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect()
 }
@@ -57,13 +61,12 @@ fn what_is_written_is_read_again() {
     let disk = example();
     let ledger = open(&disk).unwrap();
     assert_eq!(ledger.head().0, 10);
-    assert_eq!(ledger.history().len(), 3);
-    assert_eq!(ledger.history_of(&RUN).len(), 2);
-    assert_eq!((ledger.charges_of_run(&RUN), ledger.charges_of_run(&[5; 32])), (2, 0));
+    assert_eq!(ledger.contents().history().len(), 3);
+    assert_eq!((charges(&ledger, &RUN), charges(&ledger, &[5; 32])), (2, 0));
     let resume = ledger.resume(&RUN).unwrap();
     assert_eq!((resume.rounds, resume.history.len()), (1, 2));
-    for (rounds, charges) in [(0, None), (1, Some(2)), (2, Some(3)), (3, None), (u32::MAX, None)] {
-        assert_eq!(ledger.history_before(&RUN, rounds).ok().map(|h| h.len()), charges, "{rounds}");
+    for (rounds, charges) in [(0, 1), (1, 2), (2, 3), (3, 3), (u32::MAX, 3)] {
+        assert_eq!(ledger.contents().history_before(&RUN, rounds).len(), charges, "{rounds}");
     }
     assert_eq!(ledger.contents().runs()[0].name, "an \"older\" run\n of ε");
     assert!(ledger.contents().runs()[0].ended);
@@ -234,19 +237,23 @@ fn a_charge_is_entered_once_and_confirmed_once() {
     refused(ledger.charge(&RUN, 2, &event()), "before the release of the round before was kept");
     refused(ledger.charge(&RUN, 3, &event()), "a charge of round 3");
     refused(ledger.charge(&RUN, 1, &other), "noise 1.5; it is now");
-    refused(ledger.charge(&[5; 32], 0, &event()), "did not begin");
+    refused(ledger.charge(&[5; 32], 0, &event()), "is not in this ledger");
     refused(ledger.charge(&[9; 32], 1, &event()), "is over");
     refused(ledger.charge(&RUN, 1, &Event::not_private()), "charged at rate 0.1");
     assert_eq!(bytes(&disk), writes);
     ledger.charge(&RUN, 1, &event()).unwrap();
-    assert_eq!((bytes(&disk), ledger.history().len()), (writes, 3), "confirmed, not entered again");
+    assert_eq!(
+        (bytes(&disk), ledger.contents().history().len()),
+        (writes, 3),
+        "confirmed, not entered again"
+    );
     refused(ledger.charge(&RUN, 1, &event()), "not answered twice");
     ledger.sent(&RUN, &Mark { exchange: 1, hash: [0; 32] }).unwrap();
     refused(ledger.charge(&RUN, 1, &event()), "a charge of round 1");
     refused(ledger.charge(&RUN, 2, &Event::not_private()), "noise_multiplier");
     ledger.charge(&RUN, 2, &other).unwrap();
     refused(ledger.charge(&RUN, 2, &other), "not answered twice");
-    assert_eq!(open(&disk).unwrap().history().len(), 4);
+    assert_eq!(open(&disk).unwrap().contents().history().len(), 4);
 }
 
 #[test]
@@ -383,7 +390,7 @@ fn exhaust(disk: &MemoryDisk, run: &Hash, epsilon: f64) -> u32 {
                 same_cost(&*gate, &ledger);
             }
             Err(GateError::Ledger(LedgerError::Exhausted { .. })) => {
-                assert_eq!(lock(&ledger).charges_of_run(run), round, "what is refused is not entered");
+                assert_eq!(charges(&lock(&ledger), run), round, "what is refused is not entered");
                 assert!(gate.spent() <= epsilon);
                 return round - first;
             }
@@ -395,7 +402,7 @@ fn exhaust(disk: &MemoryDisk, run: &Hash, epsilon: f64) -> u32 {
 
 /// What the accountant says of the file and of the gate is the same.
 fn same_cost(gate: &dyn Answerer, ledger: &Arc<Mutex<LedgerFile>>) {
-    let history = lock(ledger).history();
+    let history = lock(ledger).contents().history();
     let file = Accountant::default().epsilon(&history, 1e-5).unwrap().upper;
     assert_eq!(gate.spent(), file);
 }
@@ -438,7 +445,7 @@ fn an_interrupted_charge_is_confirmed_and_counted_once() {
     assert_eq!(lock(&ledger).resume(&RUN).unwrap(), Resume { rounds: 0, history: History::new() });
     let mut again = gate(&ledger, &RUN);
     again.answer(0, &Query::gradient(&x)).unwrap();
-    assert_eq!(lock(&ledger).history().len(), 1);
+    assert_eq!(lock(&ledger).contents().history().len(), 1);
     same_cost(&*again, &ledger);
     // A second gate on the same charge would draw a second noise.
     let refusal = gate(&ledger, &RUN).answer(0, &Query::gradient(&x)).unwrap_err();

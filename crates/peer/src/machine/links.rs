@@ -1,14 +1,13 @@
 //! Neighbours: reaching them, saying where one is, sending what they lack, judging what they send.
 
-use super::{Effect, Ended, Machine, Millis, Note, Patience, PeerError, Phase};
+use super::{Action, Ended, Machine, Millis, Note, Patience, PeerError, Phase};
 use crate::transport::Reason;
-use crate::wire::{Expected, Frame, Hello, Kind, Mark};
+use crate::wire::{Expected, Frame, FrameKind, Hello, Mark};
 use prdo_algorithm::Message;
 use prdo_privacy::Noised;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The link to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     Down,
@@ -23,7 +22,6 @@ enum Link {
 /// What a neighbour is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkState {
-    /// There is no link.
     NotReached,
     /// The link is up, and it has not said where it is.
     Connecting,
@@ -44,7 +42,6 @@ impl fmt::Display for LinkState {
     }
 }
 
-/// What is known of a neighbour.
 #[derive(Debug)]
 pub(super) struct Neighbour {
     expected: Expected,
@@ -53,7 +50,6 @@ pub(super) struct Neighbour {
     attempts: u32,
     /// When to dial next, if the link is down and it is ours to dial.
     dial_at: Millis,
-    /// When to ask where it is.
     question_at: Millis,
     questions: u32,
     /// Whether it has said hello to this process before: then it cannot know more of us than we do.
@@ -113,13 +109,12 @@ impl Neighbour {
     }
 
     /// A hello that came while this node was busy is not late.
-    pub(super) fn bear_with(&mut self, now: Millis) {
+    pub(super) fn excuse_delay(&mut self, now: Millis) {
         if let Link::Up { since, greeted: false } = &mut self.link {
             *since = now;
         }
     }
 
-    /// Whether it has said hello to this process.
     pub(super) fn is_known(&self) -> bool {
         self.known
     }
@@ -161,7 +156,7 @@ impl Machine {
         if n.dials && n.link == Link::Down && n.dial_at <= self.now {
             n.link = Link::Dialling;
             let peer = n.peer();
-            self.do_it(Effect::Dial(peer));
+            self.act(Action::Dial(peer));
         }
     }
 
@@ -193,7 +188,7 @@ impl Machine {
         let Some(n) = self.neighbours.get(at).filter(|n| n.is_up()) else { return };
         let hello = Hello { sent, received: n.received(), question };
         let (to, frame) = (n.peer(), Frame::hello(&n.expected, self.exchange, &hello));
-        self.do_it(Effect::Send { to, frame });
+        self.act(Action::Send { to, frame });
     }
 
     /// Sends what the neighbour lacks of what was kept; what this link has already carried only `again`.
@@ -212,7 +207,7 @@ impl Machine {
                 let peer = self.name(to);
                 self.note(Note::Resent { peer, exchange });
             }
-            self.do_it(Effect::Send { to, frame });
+            self.act(Action::Send { to, frame });
             let n = &mut self.neighbours[at];
             n.sent = n.sent.max(Some(exchange));
         }
@@ -221,12 +216,12 @@ impl Machine {
     pub(super) fn frame(&mut self, peer: usize, frame: &Frame) {
         let Some(at) = self.find(peer) else { return };
         match frame.header.kind {
-            Kind::Hello => match Hello::decode(&frame.payload) {
+            FrameKind::Hello => match Hello::decode(&frame.payload) {
                 Ok(hello) => self.hello(at, frame.header.exchange, &hello),
                 Err(error) => self.refuse(at, &error.to_string()),
             },
-            Kind::Vector => self.vector(at, frame),
-            Kind::Refusal => {
+            FrameKind::Vector => self.vector(at, frame),
+            FrameKind::Refusal => {
                 let (peer, why) = (self.name(peer), clean(&frame.payload));
                 self.note(Note::RefusedBy { peer, why });
             }
@@ -284,7 +279,7 @@ impl Machine {
             _ if oldest.is_some_and(|oldest| next < oldest) => {
                 self.refuse(at, &format!(
                     "you have our exchanges up to {next} (not included) but we can send again from {} on only: your \
-                     folder was put back to an older copy, or our copies of those before are damaged",
+                     folder was restored from an older copy, or our copies of those before are damaged",
                     oldest.unwrap_or(0)
                 ));
                 return false;
@@ -305,8 +300,8 @@ impl Machine {
         let same = |mark: &Mark| sent.is_none_or(|s| s.exchange != mark.exchange || s == *mark);
         let why = match latest {
             Some(mark) if sent.is_none_or(|s| s.exchange < mark.exchange) => format!(
-                "we have your exchange {}, but you say that you sent nothing after {}: your folder or ledger was put back \
-                 to an older copy; restore the newest",
+                "we have your exchange {}, but you say that you sent nothing after {}: your folder or ledger was restored \
+                 from an older copy; restore the newest",
                 mark.exchange,
                 sent.map_or_else(|| "the start".to_string(), |s| s.exchange.to_string())
             ),
@@ -347,7 +342,7 @@ impl Machine {
                 n.arrived.insert(mark.exchange, (mark, message));
                 (n.questions, n.question_at) = (0, now.saturating_add(question));
                 if self.phase == Phase::Exchanging {
-                    self.exchange_on();
+                    self.mix_if_complete();
                 }
             }
         }
@@ -365,18 +360,18 @@ impl Machine {
         let peer = self.name(to);
         self.note(Note::Refused { peer, why: why.to_string() });
         if was_up {
-            self.do_it(Effect::Send { to, frame });
-            self.do_it(Effect::HangUp(to, why.to_string()));
+            self.act(Action::Send { to, frame });
+            self.act(Action::HangUp(to, why.to_string()));
         }
     }
 
     /// What is due by the clock: dialling, giving up on a greeting, asking, saying whom it waits for, stopping.
-    pub(super) fn look_at_the_clock(&mut self) {
+    pub(super) fn check_deadlines(&mut self) {
         for at in 0..self.neighbours.len() {
             self.dial_if_due(at);
             self.ask_if_due(at);
         }
-        let since = self.now.saturating_sub(self.still_since);
+        let since = self.now.saturating_sub(self.idle_since);
         match self.phase {
             Phase::Lingering if since >= self.patience.linger => {
                 let unconfirmed = self.unconfirmed();
@@ -406,7 +401,7 @@ impl Machine {
         match n.link {
             Link::Up { since, greeted: false } if now.saturating_sub(since) >= patience.greeting => {
                 let peer = n.peer();
-                self.do_it(Effect::HangUp(peer, "no hello".into()));
+                self.act(Action::HangUp(peer, "no hello".into()));
                 self.down(peer, "it did not say hello".into());
             }
             Link::Up { .. } if now >= n.question_at => {

@@ -47,15 +47,12 @@ pub enum Event {
     Start,
     /// The gate answered what [`Effect::Ask`] asked.
     Answered(Released<Noised>),
-    /// A link is up.
     Up(usize),
     /// A link is down, or could not be made.
     Down(usize, Reason),
     /// A frame that was checked against what is expected of its sender.
     Frame(usize, Frame),
-    /// Time has passed.
     Tick,
-    /// The owner wants it to stop.
     Stop,
 }
 
@@ -64,28 +61,24 @@ pub enum Event {
 pub enum Effect {
     /// Ask the gate [`Machine::query`] for this round, and report [`Event::Answered`].
     Ask {
-        /// The round.
         round: u32,
     },
     /// Keep the state between two rounds, durably before the next `Send`.
     KeepState(StateRecord),
     /// Keep what is about to be sent, durably before the next `Send`.
     KeepOutgoing(Outgoing),
-    /// Send a frame to a neighbour.
-    Send {
-        /// To whom.
-        to: usize,
-        /// The frame.
-        frame: Frame,
-    },
-    /// Try to reach a neighbour.
-    Dial(usize),
-    /// Take a link down.
-    HangUp(usize, String),
-    /// Something for the log.
-    Note(Note),
+    Outside(Action),
     /// The machine is at its end and takes no more events.
     End(Result<Ended, PeerError>),
+}
+
+/// What is left to the network and the log. Peers are given by their member numbers.
+#[derive(Debug)]
+pub enum Action {
+    Send { to: usize, frame: Frame },
+    Dial(usize),
+    HangUp(usize, String),
+    Note(Note),
 }
 
 /// What the machine waits for.
@@ -107,12 +100,11 @@ enum Phase {
 
 /// A payload that was kept, to be sent again when asked for.
 #[derive(Clone, Debug)]
-struct Kept {
+struct KeptPayload {
     mark: Mark,
     payload: Arc<[u8]>,
 }
 
-/// One node of a run.
 pub struct Machine {
     place: Place,
     patience: Patience,
@@ -125,11 +117,11 @@ pub struct Machine {
     /// This node's message of that exchange, once it is made.
     own: Option<Message<Noised>>,
     /// The payloads of the last exchanges, ascending.
-    outgoing: VecDeque<Kept>,
+    outgoing: VecDeque<KeptPayload>,
     neighbours: Vec<Neighbour>,
     now: Millis,
-    /// Since when nothing has gone on.
-    still_since: Millis,
+    /// Since when nothing has happened.
+    idle_since: Millis,
     /// When to say again whom it waits for, and after how long then.
     say_at: Millis,
     /// The gate has worked since the last event, for nobody knows how long: patience begins with the next one.
@@ -144,7 +136,7 @@ impl Machine {
         self.now = self.now.max(now);
         if std::mem::take(&mut self.has_worked) {
             self.progress();
-            self.neighbours.iter_mut().for_each(|n| n.bear_with(self.now));
+            self.neighbours.iter_mut().for_each(|n| n.excuse_delay(self.now));
         }
         if self.phase != Phase::Over {
             match event {
@@ -156,7 +148,7 @@ impl Machine {
                 Event::Tick => {}
                 Event::Stop => self.end(Ok(Ended::Stopped { round: self.round })),
             }
-            self.look_at_the_clock();
+            self.check_deadlines();
         }
         std::mem::take(&mut self.effects)
     }
@@ -166,12 +158,10 @@ impl Machine {
         self.node.query()
     }
 
-    /// Rounds done.
     pub fn round(&self) -> u32 {
         self.round
     }
 
-    /// The node's current model.
     pub fn model(&self) -> &[f64] {
         self.node.model().as_slice()
     }
@@ -181,7 +171,6 @@ impl Machine {
         matches!(self.phase, Phase::New | Phase::Meeting) && self.outgoing.is_empty()
     }
 
-    /// Whether it is at its end.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
@@ -200,12 +189,12 @@ impl Machine {
         dials.chain([self.say_at]).min().unwrap_or(self.now).max(self.now.saturating_add(1))
     }
 
-    fn do_it(&mut self, effect: Effect) {
-        self.effects.push(effect);
+    fn act(&mut self, action: Action) {
+        self.effects.push(Effect::Outside(action));
     }
 
     fn note(&mut self, note: Note) {
-        self.effects.push(Effect::Note(note));
+        self.act(Action::Note(note));
     }
 
     fn end(&mut self, how: Result<Ended, PeerError>) {
@@ -217,7 +206,7 @@ impl Machine {
 
     /// Something went on: patience begins anew.
     fn progress(&mut self) {
-        self.still_since = self.now;
+        self.idle_since = self.now;
         self.say_at = self.now.saturating_add(self.patience.say_after);
     }
 
@@ -226,7 +215,6 @@ impl Machine {
     }
 }
 
-/// The hash of a payload.
 fn hash(payload: &[u8]) -> Hash {
     *blake3::hash(payload).as_bytes()
 }

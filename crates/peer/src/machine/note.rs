@@ -8,52 +8,19 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A link is up and the neighbour has said where it is.
-    Connected {
-        /// The neighbour.
-        peer: String,
-    },
-    /// A link went down or could not be made.
-    Lost {
-        /// The neighbour.
-        peer: String,
-        /// Why.
-        why: Reason,
-        /// Milliseconds until the next attempt; `None` if the neighbour is to dial.
-        retry: Option<u64>,
-    },
+    Connected { peer: String },
+    /// A link went down or could not be made; milliseconds until the next attempt, `None` if the neighbour is to dial.
+    Lost { peer: String, why: Reason, retry: Option<u64> },
     /// A neighbour's frame was refused and its link taken down.
-    Refused {
-        /// The neighbour.
-        peer: String,
-        /// What was wrong.
-        why: String,
-    },
+    Refused { peer: String, why: String },
     /// A neighbour refused this node.
-    RefusedBy {
-        /// The neighbour.
-        peer: String,
-        /// Its words.
-        why: String,
-    },
+    RefusedBy { peer: String, why: String },
     /// A payload was sent again.
-    Resent {
-        /// To whom.
-        peer: String,
-        /// Which exchange.
-        exchange: u64,
-    },
-    /// A round is done.
-    Round {
-        /// How many are.
-        rounds: u32,
-    },
-    /// Nothing has gone on for a while.
-    Waiting {
-        /// For whom.
-        peers: Vec<String>,
-        /// For how long, in milliseconds.
-        since: u64,
-    },
+    Resent { peer: String, exchange: u64 },
+    /// So many rounds are done.
+    Round { rounds: u32 },
+    /// Nothing has happened for so many milliseconds.
+    Waiting { peers: Vec<String>, since: u64 },
     /// The last round is done; neighbours are still served.
     Lingering,
 }
@@ -66,17 +33,17 @@ impl fmt::Display for Note {
                 write!(f, "no link to {peer} ({why}); next attempt in {:.1} s", *ms as f64 / 1000.0)
             }
             Note::Lost { peer, why, retry: None } => {
-                write!(f, "no link to {peer} ({why}); it will call again")
+                write!(f, "no link to {peer} ({why}); waiting for it to dial again")
             }
             Note::Refused { peer, why } => write!(f, "refused what {peer} sent: {why}"),
             Note::RefusedBy { peer, why } => write!(f, "{peer} refuses this node: {why}"),
             Note::Resent { peer, exchange } => write!(f, "sent exchange {exchange} to {peer} again"),
             Note::Round { rounds } => write!(f, "round {rounds} done"),
             Note::Waiting { peers, since } => {
-                write!(f, "waiting for {} since {:.0} s", peers.join(", "), *since as f64 / 1000.0)
+                write!(f, "waiting for {} ({:.0} s so far)", peers.join(", "), *since as f64 / 1000.0)
             }
             Note::Lingering => {
-                f.write_str("all rounds done; waiting for neighbours to have the last message")
+                f.write_str("all rounds done; waiting for neighbours to confirm the last message")
             }
         }
     }
@@ -85,105 +52,53 @@ impl fmt::Display for Note {
 /// How a run ended well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All rounds are done.
-    Finished {
-        /// Neighbours that have not confirmed the last message: they may need this node once more.
-        unconfirmed: Vec<String>,
-    },
+    /// All rounds are done. Neighbours that have not confirmed the last message may need this node once more.
+    Finished { unconfirmed: Vec<String> },
     /// The owner stopped it; everything is saved.
-    Stopped {
-        /// Rounds done.
-        round: u32,
-    },
+    Stopped { round: u32 },
 }
 
 /// Why a node stopped before its end. Everything up to there is saved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PeerError {
-    /// Nothing went on for too long.
     #[error(
-        "gave up after {seconds} s without a message from {}; everything is saved: start it again when they are back",
+        "gave up after {seconds} s without a message from {}; everything is saved: rerun the command to resume when they are back",
         peers.join(", ")
     )]
-    GaveUp {
-        /// Who was waited for.
-        peers: Vec<String>,
-        /// How long.
-        seconds: u64,
-    },
-    /// Not every neighbour was there at the beginning.
+    GaveUp { peers: Vec<String>, seconds: u64 },
     #[error(
-        "gave up after {seconds} s without meeting {}; nothing was released: start it again when they are there",
+        "gave up after {seconds} s without meeting {}; nothing was released: rerun the command when they are up",
         peers.join(", ")
     )]
-    NotMet {
-        /// Who was waited for.
-        peers: Vec<String>,
-        /// How long.
-        seconds: u64,
-    },
-    /// A neighbour has something of this node's that this node knows nothing of.
+    NotMet { peers: Vec<String>, seconds: u64 },
     #[error(
         "{peer} already has exchange {theirs} of this node, but this node's own records end at {ours}: its folder or ledger \
-         was put back to an older copy (or {peer} does not speak the truth). Going on would release the same rounds twice. \
-         Restore the newest copy"
+         was restored from an older copy (or {peer} is lying). Resuming would release the same rounds twice. Restore the \
+         newest copy"
     )]
-    RolledBack {
-        /// Who knows it.
-        peer: String,
-        /// The exchange that the neighbour has.
-        theirs: u64,
-        /// The last one that this node knows of, in words.
-        ours: String,
-    },
-    /// A neighbour has other bytes of this node's than this node kept.
+    RolledBack { peer: String, theirs: u64, ours: String },
     #[error(
-        "{peer} has other bytes of exchange {exchange} than this node kept (BLAKE3 {} there, {} here): this node's folder \
+        "{peer} has different bytes for exchange {exchange} than this node kept (BLAKE3 {} there, {} here): this node's folder \
          was copied and used twice, or was changed. Nothing more is sent",
         short(theirs),
         short(ours)
     )]
-    Forked {
-        /// Who has them.
-        peer: String,
-        /// Which exchange.
-        exchange: u64,
-        /// The hash there.
-        theirs: [u8; 32],
-        /// The hash here.
-        ours: [u8; 32],
-    },
-    /// What was kept cannot be made again from the saved state.
+    Forked { peer: String, exchange: u64, theirs: [u8; 32], ours: [u8; 32] },
     #[error(
         "exchange {exchange} was already kept with BLAKE3 {}, but the saved state gives {}: the folder is damaged, or the \
-         program is another one. Nothing more is sent",
+         program is a different one. Nothing more is sent",
         short(kept),
         short(made)
     )]
-    Conflict {
-        /// Which exchange.
-        exchange: u64,
-        /// The hash of what was kept.
-        kept: [u8; 32],
-        /// The hash of what was made now.
-        made: [u8; 32],
-    },
-    /// The model is not finite any more.
+    Conflict { exchange: u64, kept: [u8; 32], made: [u8; 32] },
     #[error(
-        "the model of round {round} is not finite any more. The largest value mixed in was {largest:.2e}, of {from}: if \
-         that is far beyond the others', its owner should look for a defect there; if all grow, the step size is too \
-         large for this problem and graph"
+        "training diverged at round {round} (the model is not finite). The largest value mixed in was {largest:.2e}, from \
+         {from}: if that is far larger than the others', its owner should look for a defect there; if all grow, the step \
+         size is too large for this problem and graph"
     )]
-    Diverged {
-        /// The round.
-        round: u32,
-        /// The largest value mixed in, without its sign.
-        largest: f64,
-        /// Whose it was.
-        from: String,
-    },
+    Diverged { round: u32, largest: f64, from: String },
     /// The driver and the machine disagree. A defect.
-    #[error("an answer came that was not asked for (a defect of the program)")]
+    #[error("an answer arrived that was not asked for (a bug in prdo)")]
     Unasked,
 }
 

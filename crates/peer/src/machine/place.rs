@@ -6,31 +6,24 @@ use crate::wire::Expected;
 /// What a node knows of its run: all of it from the agreement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// This node's member number.
     pub me: u32,
     /// Its row of W, its own weight among them, ascending by member number.
     pub weights: Vec<(u32, f64)>,
     /// What is expected of each neighbour's frames, ascending by member number.
     pub neighbours: Vec<Expected>,
-    /// All members' names, by number.
     pub names: Vec<String>,
-    /// Values of a vector.
     pub dimension: usize,
     /// Vectors in a message.
     pub vectors: usize,
-    /// T.
     pub rounds: u32,
-    /// Exchanges in a round.
     pub exchanges_per_round: u32,
 }
 
 impl Place {
-    /// How many exchanges the run has.
     pub fn exchanges(&self) -> u64 {
         u64::from(self.rounds) * u64::from(self.exchanges_per_round)
     }
 
-    /// The first exchange of a round.
     pub(super) fn first_exchange(&self, round: u32) -> u64 {
         u64::from(round) * u64::from(self.exchanges_per_round)
     }
@@ -58,7 +51,7 @@ pub struct Patience {
     pub question: Millis,
     /// Before it is said for whom the node waits; doubles each time.
     pub say_after: Millis,
-    /// Without anything going on, before the node stops with everything saved.
+    /// Without anything happening, before the node stops with everything saved.
     pub give_up: Millis,
     /// Whether a run begins only when every neighbour has said hello once: until then nothing is charged or released,
     /// so that a wrong address or another agreement costs nothing.

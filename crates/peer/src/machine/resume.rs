@@ -1,6 +1,6 @@
 //! A machine from what was saved, or from nothing.
 
-use super::{Kept, Machine, Patience, PeerError, Phase, Place, hash};
+use super::{KeptPayload, Machine, Patience, PeerError, Phase, Place, hash};
 use crate::home::{Outgoing, Saved, StateRecord};
 use crate::machine::links::Neighbour;
 use crate::wire::Mark;
@@ -8,51 +8,26 @@ use prdo_algorithm::Node;
 use prdo_privacy::{DecodeError, Noised, Released};
 use std::collections::VecDeque;
 
-/// A saved state that cannot be gone on from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ResumeError {
-    /// A vector of another size, or damaged.
-    #[error("the saved state does not fit: {0}")]
+    #[error("cannot resume from the saved state: {0}")]
     Vector(#[from] DecodeError),
-    /// Bytes left over.
-    #[error("the saved state has {0} bytes too many")]
+    #[error("cannot resume from the saved state: it has {0} bytes too many")]
     TooLong(usize),
-    /// More rounds than the run has.
-    #[error("the saved state is of round {round}, the run has {rounds}")]
-    Round {
-        /// Of the state.
-        round: u32,
-        /// Of the run.
-        rounds: u32,
-    },
-    /// The payloads that were kept do not belong to the state.
+    #[error("cannot resume from a saved state of round {round}: the run has {rounds}")]
+    Round { round: u32, rounds: u32 },
     #[error(
         "what was kept to be sent (exchanges {found}) does not belong to the saved state of round {round}"
     )]
-    Outgoing {
-        /// What is there.
-        found: String,
-        /// The state's round.
-        round: u32,
-    },
-    /// A received exchange that does not belong to the state.
+    Outgoing { found: String, round: u32 },
     #[error("the saved state of round {round} does not say what was received from {peer} last")]
-    Received {
-        /// From whom.
-        peer: String,
-        /// The state's round.
-        round: u32,
-    },
-    /// What was kept cannot be made again.
+    Received { peer: String, round: u32 },
     #[error(transparent)]
     Conflict(#[from] PeerError),
 }
 
 impl Machine {
     /// A node at its start, or where `saved` left it. `node` is at its public start.
-    ///
-    /// # Errors
-    /// What was saved does not fit this run or itself.
     pub fn new(
         place: Place,
         node: Box<dyn Node<Noised>>,
@@ -75,7 +50,7 @@ impl Machine {
             outgoing: VecDeque::new(),
             neighbours,
             now: 0,
-            still_since: 0,
+            idle_since: 0,
             say_at: 0,
             has_worked: false,
             effects: Vec::new(),
@@ -111,7 +86,7 @@ impl Machine {
         }
         for kept in outgoing {
             let mark = Mark { exchange: kept.exchange, hash: hash(&kept.payload) };
-            self.outgoing.push_back(Kept { mark, payload: kept.payload.clone() });
+            self.outgoing.push_back(KeptPayload { mark, payload: kept.payload.clone() });
         }
         let Some(kept) = outgoing.iter().find(|kept| kept.exchange == first) else { return Ok(()) };
         let Some(answer) = &kept.answer else {

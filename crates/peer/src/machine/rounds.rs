@@ -1,7 +1,7 @@
 //! The rounds: answer, adapt, keep, send, mix, keep.
 
 use super::links::Neighbour;
-use super::{Effect, Ended, Kept, Machine, Note, PeerError, Phase, hash};
+use super::{Effect, Ended, KeptPayload, Machine, Note, PeerError, Phase, hash};
 use crate::home::{Outgoing, StateRecord};
 use crate::wire::Mark;
 use prdo_algorithm::{Inbox, Message};
@@ -19,9 +19,9 @@ impl Machine {
         }
         match &self.own {
             _ if self.round >= self.place.rounds => self.linger(),
-            Some(_) => self.exchange_on(),
+            Some(_) => self.mix_if_complete(),
             // Nothing is drawn before all neighbours agree about what was sent so far: they are the only ones who notice that
-            // folder and ledger were put back to an older copy together.
+            // folder and ledger were restored from an older copy together.
             None if self.patience.meet_first => {
                 self.phase = Phase::Meeting;
                 self.ask_if_met();
@@ -40,7 +40,7 @@ impl Machine {
 
     fn ask(&mut self) {
         self.phase = Phase::Asking;
-        self.do_it(Effect::Ask { round: self.round });
+        self.effects.push(Effect::Ask { round: self.round });
     }
 
     pub(super) fn answered(&mut self, answer: Released<Noised>) {
@@ -51,11 +51,11 @@ impl Machine {
         let mut kept = Vec::new();
         answer.save(&mut kept);
         let message = self.node.adapt(answer);
-        self.made(message, Some(kept));
+        self.send_message(message, Some(kept));
     }
 
     /// This node's message of the current exchange is made: it is kept (unless it was before) and sent.
-    fn made(&mut self, message: Message<Noised>, answer: Option<Vec<u8>>) {
+    fn send_message(&mut self, message: Message<Noised>, answer: Option<Vec<u8>>) {
         let payload: Arc<[u8]> = message.to_wire().into();
         let mark = Mark { exchange: self.exchange, hash: hash(&payload) };
         match self.outgoing.iter().find(|kept| kept.mark.exchange == self.exchange) {
@@ -66,8 +66,8 @@ impl Machine {
             Some(_) => {}
             None => {
                 let outgoing = Outgoing { exchange: self.exchange, answer, payload: Arc::clone(&payload) };
-                self.do_it(Effect::KeepOutgoing(outgoing));
-                self.outgoing.push_back(Kept { mark, payload });
+                self.effects.push(Effect::KeepOutgoing(outgoing));
+                self.outgoing.push_back(KeptPayload { mark, payload });
                 while self.outgoing.len() > self.place.kept_payloads() {
                     self.outgoing.pop_front();
                 }
@@ -78,11 +78,11 @@ impl Machine {
         for at in 0..self.neighbours.len() {
             self.send_lacking(at, false);
         }
-        self.exchange_on();
+        self.mix_if_complete();
     }
 
     /// Mixes as soon as all of the exchange is here.
-    pub(super) fn exchange_on(&mut self) {
+    pub(super) fn mix_if_complete(&mut self) {
         self.phase = Phase::Exchanging;
         while self.phase == Phase::Exchanging && self.own.is_some() {
             if !self.neighbours.iter().all(|n| n.arrived.contains_key(&self.exchange)) {
@@ -116,7 +116,7 @@ impl Machine {
         self.exchange += 1;
         self.progress();
         match next {
-            Some(message) => self.made(message, None),
+            Some(message) => self.send_message(message, None),
             None => self.end_of_round(),
         }
     }
@@ -126,7 +126,7 @@ impl Machine {
         let mut vectors = Vec::new();
         self.node.vectors().iter().for_each(|vector| vector.save(&mut vectors));
         let received = self.neighbours.iter().filter_map(|n| Some((n.peer() as u32, n.mixed?))).collect();
-        self.do_it(Effect::KeepState(StateRecord { round: self.round, vectors, received }));
+        self.effects.push(Effect::KeepState(StateRecord { round: self.round, vectors, received }));
         self.note(Note::Round { rounds: self.round });
         if self.round >= self.place.rounds { self.linger() } else { self.ask() }
     }

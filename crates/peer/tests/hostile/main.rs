@@ -10,8 +10,8 @@ use iroh::endpoint::{Connection, RecvStream, SendStream, VarInt, presets};
 use iroh::{Endpoint, EndpointAddr, RelayMode, SecretKey, TransportAddr};
 use net::*;
 use prdo_peer::iroh::Links;
-use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Frame, HEADER, HELLO, Kind};
+use prdo_peer::transport::{Incoming, Open, Transport};
+use prdo_peer::wire::{Frame, FrameKind, HEADER, HELLO};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -96,7 +96,7 @@ fn serve(links: &mut Links, stop: &AtomicBool, over: &AtomicBool, exchanged: &At
                 exchanged.fetch_add(1, SeqCst);
             }
             Some(Incoming::Frame { peer: 0, frame }) => {
-                assert_eq!(frame.header.kind, Kind::Hello);
+                assert_eq!(frame.header.kind, FrameKind::Hello);
                 seen.hellos += 1;
             }
             Some(Incoming::Refused { who, why }) => {
@@ -206,9 +206,9 @@ fn messages() -> Vec<(&'static str, Vec<u8>, bool, &'static str)> {
     let tag = changed(&hello(0, 1), HEADER, &[9]);
     let mut bad_hello = Frame::decode(&hello(0, 1).encode(), &expected(0, 1, 0)).unwrap();
     bad_hello.payload = tag[HEADER..].into();
-    bad_hello.header = header(Kind::Hello, 0, 1, 0, &bad_hello.payload);
+    bad_hello.header = header(FrameKind::Hello, 0, 1, 0, &bad_hello.payload);
     let long = vec![b'x'; 401];
-    let refusal = Frame { header: header(Kind::Refusal, 0, 1, 0, &long), payload: long.into() };
+    let refusal = Frame { header: header(FrameKind::Refusal, 0, 1, 0, &long), payload: long.into() };
     vec![
         ("wrong magic", at(0, b"HTTP"), false, "not a prdo frame"),
         ("version", at(4, &[2]), false, "not a prdo frame"),

@@ -2,7 +2,7 @@
 
 use crate::net::*;
 use prdo_peer::iroh::{Limits, Links, LinksError};
-use prdo_peer::transport::{Incoming, Transport};
+use prdo_peer::transport::{Incoming, Open, Transport};
 use std::time::{Duration, Instant};
 
 const SOME: Duration = Duration::from_millis(400);
@@ -64,7 +64,7 @@ fn a_neighbour_with_another_key_is_not_reached() {
     let mut zero = links(0, &[(1, Some(other.local_address()))], 8);
     zero.dial(1);
     let why = expect_down(&mut zero, 1);
-    assert!(why.contains("has another key") && why.contains("dialled 127.0.0.1:"), "{why}");
+    assert!(why.contains("has a different key") && why.contains("dialled 127.0.0.1:"), "{why}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn the_higher_number_does_not_dial_and_is_refused_if_it_does() {
     let mut swapped = setup(0, vec![neighbour(1, 0, Some(zero.local_address()), 8)]);
     swapped.secret = secret(1).into();
     swapped.neighbours[0].key = public(0);
-    let mut swapped = Links::new(swapped).unwrap();
+    let mut swapped = Links::new(swapped, limits()).unwrap();
     swapped.dial(1);
     let why = expect_down(&mut swapped, 1);
     assert!(why.contains("the lower number dials"), "{why}");
@@ -108,7 +108,7 @@ fn links_come_back_on_the_same_ports() {
     let same_port = || {
         let mut setup = setup(1, vec![neighbour(0, 1, None, 1000)]);
         setup.listen = at;
-        Links::new(setup)
+        Links::new(setup, limits())
     };
     let mut one = again(same_port);
     zero.dial(1);
@@ -198,11 +198,12 @@ fn silence_is_noticed() {
 fn what_cannot_work_is_refused_before_anything_starts() {
     let one = links(1, &[(0, None)], 8);
     let at = one.local_address();
-    let with = |change: &dyn Fn(&mut prdo_peer::iroh::Setup)| {
+    let both = |change: &dyn Fn(&mut prdo_peer::iroh::Setup), limits| {
         let mut setup = setup(0, vec![neighbour(1, 0, Some(at), 8), neighbour(2, 0, Some(at), 8)]);
         change(&mut setup);
-        Links::new(setup).err()
+        Links::new(setup, limits).err()
     };
+    let with = |change: &dyn Fn(&mut prdo_peer::iroh::Setup)| both(change, limits());
     assert_eq!(with(&|_| {}), None);
     assert_eq!(with(&|s| s.listen = at), Some(LinksError::PortTaken { address: at }));
     let foreign = "192.0.2.7:0".parse().unwrap();
@@ -221,8 +222,8 @@ fn what_cannot_work_is_refused_before_anything_starts() {
         ("keep_alive", Limits { keep_alive: Duration::from_secs(4), ..Limits::lan() }),
         ("connect", Limits { connect: Duration::ZERO, ..Limits::lan() }),
     ] {
-        let found = with(&|s| s.limits = change.clone());
+        let found = both(&|_| {}, change);
         assert!(matches!(found, Some(LinksError::Limit { field: f, .. }) if f == field), "{found:?}");
     }
-    assert_eq!(with(&|s| s.limits = Limits::wan()), None);
+    assert_eq!(both(&|_| {}, Limits::wan()), None);
 }

@@ -2,8 +2,8 @@
 
 use prdo_algorithm::{Message, Method, Settings};
 use prdo_peer::home::{Outgoing, Saved, StateRecord};
-use prdo_peer::machine::{Effect, Ended, Event, Machine, Note, Patience, PeerError, Place};
-use prdo_peer::wire::{Expected, Frame, Hello, Kind, Mark};
+use prdo_peer::machine::{Action, Effect, Ended, Event, Machine, Note, Patience, PeerError, Place};
+use prdo_peer::wire::{Expected, Frame, FrameKind, Hello, Mark};
 use prdo_privacy::{Noised, Released, Start};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn mark(event: &Event) -> Mark {
 /// What was sent to `to`, decoded.
 fn sent(effects: &[Effect], to: usize) -> Vec<Frame> {
     let frame = |effect: &Effect| match effect {
-        Effect::Send { to: t, frame } if *t == to => {
+        Effect::Outside(Action::Send { to: t, frame }) if *t == to => {
             Some(Frame::decode(&frame.encode(), &expected(to as u32, 1)).unwrap())
         }
         _ => None,
@@ -71,7 +71,7 @@ fn sent(effects: &[Effect], to: usize) -> Vec<Frame> {
 
 fn refusals(effects: &[Effect]) -> Vec<(String, String)> {
     let refused = |effect: &Effect| match effect {
-        Effect::Note(Note::Refused { peer, why }) => Some((peer.clone(), why.clone())),
+        Effect::Outside(Action::Note(Note::Refused { peer, why })) => Some((peer.clone(), why.clone())),
         _ => None,
     };
     effects.iter().filter_map(refused).collect()
@@ -100,10 +100,10 @@ fn connected() -> (Machine, Vec<Effect>) {
 fn a_round_is_kept_before_it_is_sent_and_mixed_when_all_is_here() {
     let (mut m, effects) = connected();
     // The lower number dials: this node calls south and is called by north.
-    let dialled: Vec<_> = effects.iter().filter(|e| matches!(e, Effect::Dial(_))).collect();
-    assert!(matches!(dialled[..], [Effect::Dial(2)]), "{dialled:?}");
+    let dialled: Vec<_> = effects.iter().filter(|e| matches!(e, Effect::Outside(Action::Dial(_)))).collect();
+    assert!(matches!(dialled[..], [Effect::Outside(Action::Dial(2))]), "{dialled:?}");
     let kept = effects.iter().position(|e| matches!(e, Effect::KeepOutgoing(_))).unwrap();
-    let vectors = |e: &Effect| matches!(e, Effect::Send { frame, .. } if frame.header.kind == Kind::Vector);
+    let vectors = |e: &Effect| matches!(e, Effect::Outside(Action::Send { frame, .. }) if frame.header.kind == FrameKind::Vector);
     let first = effects.iter().position(vectors).unwrap();
     assert!(kept < first);
     assert_eq!(sent(&effects, 0).last().unwrap().payload, sent(&effects, 2).last().unwrap().payload);
@@ -114,7 +114,7 @@ fn a_round_is_kept_before_it_is_sent_and_mixed_when_all_is_here() {
     // x = ¼·4 + ½·(−0.5·1), ½·0.5 + ¼·8.
     assert_eq!(m.model(), &[0.75, 2.25]);
     assert!(
-        matches!(&effects[..], [Effect::KeepState(s), Effect::Note(_), Effect::Ask { round: 1 }] if s.round == 1)
+        matches!(&effects[..], [Effect::KeepState(s), Effect::Outside(Action::Note(_)), Effect::Ask { round: 1 }] if s.round == 1)
     );
 }
 
@@ -134,8 +134,8 @@ fn bad_vectors_are_refused_by_name_and_the_good_one_still_counts() {
         let effects = m.handle(11, event);
         let refused = refusals(&effects);
         assert!(refused.len() == 1 && refused[0].0 == "north" && refused[0].1.contains(why), "{refused:?}");
-        assert!(effects.iter().any(|e| matches!(e, Effect::HangUp(0, _))));
-        assert_eq!(sent(&effects, 0).last().unwrap().header.kind, Kind::Refusal);
+        assert!(effects.iter().any(|e| matches!(e, Effect::Outside(Action::HangUp(0, _)))));
+        assert_eq!(sent(&effects, 0).last().unwrap().header.kind, FrameKind::Refusal);
     }
     m.handle(20, vector(0, 0, [4.0, 0.0]));
     // The same again is a duplicate, other bytes are a conflict; the first stays.
@@ -157,8 +157,8 @@ fn a_lost_frame_is_asked_for_and_sent_again() {
     assert!(asked.len() == 1 && asked[0].question && asked[0].sent.is_some() && asked[0].received.is_none());
     // And the other way round: a question is answered, with what is lacking.
     let effects = m.handle(question + 11, hello(0, 0, Hello { question: true, ..Hello::default() }));
-    let kinds: Vec<Kind> = sent(&effects, 0).iter().map(|f| f.header.kind).collect();
-    assert_eq!(kinds, [Kind::Hello, Kind::Vector]);
+    let kinds: Vec<FrameKind> = sent(&effects, 0).iter().map(|f| f.header.kind).collect();
+    assert_eq!(kinds, [FrameKind::Hello, FrameKind::Vector]);
     // Without a question, what this link has carried is not sent twice.
     let effects = m.handle(question + 12, hello(0, 0, Hello::default()));
     assert!(sent(&effects, 0).is_empty());
@@ -283,9 +283,9 @@ fn it_says_whom_it_waits_for_and_gives_up_with_everything_saved() {
     let (mut m, _) = connected();
     m.handle(4, vector(0, 0, [4.0, 0.0]));
     let effects = m.handle(6_000, Event::Tick);
-    assert!(
-        effects.iter().any(|e| matches!(e, Effect::Note(Note::Waiting { peers, .. }) if peers == &["south"]))
-    );
+    assert!(effects.iter().any(
+        |e| matches!(e, Effect::Outside(Action::Note(Note::Waiting { peers, .. })) if peers == &["south"])
+    ));
     let effects = m.handle(3_700_000, Event::Tick);
     let Some(Err(error @ PeerError::GaveUp { .. })) = ending(&effects) else { panic!("{effects:?}") };
     assert!(error.to_string().contains("south") && !error.to_string().contains("north"));
@@ -351,7 +351,7 @@ fn it_meets_everybody_before_it_asks_for_anything() {
 
     let mut m = meeting();
     let effects = m.handle(6_000, Event::Tick);
-    let waits = |e: &Effect| matches!(e, Effect::Note(Note::Waiting { peers, .. }) if peers == &["south"]);
+    let waits = |e: &Effect| matches!(e, Effect::Outside(Action::Note(Note::Waiting { peers, .. })) if peers == &["south"]);
     assert!(effects.iter().any(waits), "{effects:?}");
     let effects = m.handle(3_700_000, Event::Tick);
     let Some(Err(error @ PeerError::NotMet { .. })) = ending(&effects) else { panic!("{effects:?}") };

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
-use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Expected, Frame, HELLO, Header, Hello, Kind};
+use prdo_peer::transport::{Incoming, Open, Transport};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HELLO, Header, Hello};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,21 +51,13 @@ pub fn limits() -> Limits {
 
 pub fn setup(member: usize, neighbours: Vec<Neighbour>) -> Setup {
     let listen = "127.0.0.1:0".parse().unwrap();
-    Setup {
-        member,
-        secret: secret(member).into(),
-        listen,
-        neighbours,
-        relay: None,
-        limits: limits(),
-        looks: false,
-    }
+    Setup { member, secret: secret(member).into(), listen, neighbours, relay: None, looks: false }
 }
 
 /// Links of `me` whose neighbours listen at the given places.
 pub fn links(me: usize, neighbours: &[(usize, Option<SocketAddr>)], vector_bytes: u64) -> Links {
     let all = neighbours.iter().map(|(member, at)| neighbour(*member, me, *at, vector_bytes)).collect();
-    Links::new(setup(me, all)).unwrap()
+    Links::new(setup(me, all), limits()).unwrap()
 }
 
 /// Links on a port that was in use a moment ago.
@@ -84,15 +76,15 @@ pub fn again(mut make: impl FnMut() -> Result<Links, LinksError>) -> Links {
 /// A vector's frame from `from` to `to`, every byte a function of the exchange.
 pub fn vector(from: usize, to: usize, exchange: u64, bytes: usize) -> Frame {
     let payload: Arc<[u8]> = (0..bytes).map(|i| (i as u64 * 31 + exchange) as u8).collect();
-    Frame { header: header(Kind::Vector, from, to, exchange, &payload), payload }
+    Frame { header: header(FrameKind::Vector, from, to, exchange, &payload), payload }
 }
 
 pub fn hello(from: usize, to: usize) -> Frame {
     Frame::hello(&expected(to, from, 0), 0, &Hello::default())
 }
 
-pub fn header(kind: Kind, from: usize, to: usize, exchange: u64, payload: &[u8]) -> Header {
-    assert!(kind != Kind::Hello || payload.len() == HELLO);
+pub fn header(kind: FrameKind, from: usize, to: usize, exchange: u64, payload: &[u8]) -> Header {
+    assert!(kind != FrameKind::Hello || payload.len() == HELLO);
     Header {
         kind,
         sender: from as u32,

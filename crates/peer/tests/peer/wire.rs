@@ -1,7 +1,7 @@
 //! Frames: one encoding, and nothing else is read.
 
 use prdo_algorithm::Message;
-use prdo_peer::wire::{Expected, Frame, HEADER, HELLO, Header, Hello, Kind, Mark, REFUSAL, WireError};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, HELLO, Header, Hello, Mark, REFUSAL, WireError};
 use prdo_privacy::{Released, Start};
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ fn what_is_not_expected_is_named() {
     assert!(matches!(refused(&|h| h.sender = 5), WireError::Direction { .. }));
     assert!(matches!(refused(&|h| h.receiver = 1), WireError::Direction { .. }));
     assert!(matches!(refused(&|h| h.length = u64::MAX), WireError::Length { .. }));
-    assert!(matches!(refused(&|h| h.kind = Kind::Hello), WireError::Length { .. }));
+    assert!(matches!(refused(&|h| h.kind = FrameKind::Hello), WireError::Length { .. }));
     assert!(matches!(refused(&|h| h.exchange = 10), WireError::Exchange { .. }));
     assert!(matches!(refused(&|h| h.exchange = u64::MAX), WireError::Exchange { .. }));
     assert!(matches!(refused(&|h| h.round = 6), WireError::Exchange { .. }));
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn headers_have_one_encoding(bytes in proptest::array::uniform32(any::<u8>()), kind in 1u8..=3, numbers in any::<(u32, u32, u32, u64, u64)>()) {
-        let kind = [Kind::Hello, Kind::Vector, Kind::Refusal][usize::from(kind) - 1];
+        let kind = [FrameKind::Hello, FrameKind::Vector, FrameKind::Refusal][usize::from(kind) - 1];
         let (sender, receiver, round, exchange, length) = numbers;
         let header = Header { kind, sender, receiver, run: bytes, agreement: bytes, round, exchange, length, hash: bytes };
         prop_assert_eq!(Header::decode(&header.encode()).unwrap(), header);

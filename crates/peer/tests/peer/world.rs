@@ -4,10 +4,10 @@
 use crate::problem::{DIMENSION, Problem};
 use prdo_peer::home::Home;
 use prdo_peer::ledger::LedgerFile;
-use prdo_peer::machine::{Ended, Event, Patience, PeerError};
+use prdo_peer::machine::{Action, Ended, Event, Patience, PeerError};
 use prdo_peer::memory::MemoryDisk;
-use prdo_peer::session::{Deed, Session, SessionError, Setup};
-use prdo_peer::wire::{Frame, Kind};
+use prdo_peer::session::{Session, SessionError, Setup};
+use prdo_peer::wire::{Frame, FrameKind};
 use prdo_privacy::Ledger;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -337,14 +337,14 @@ impl World {
         }
         let Some(session) = process.session.as_mut() else { return Ok(()) };
         let clock = now.saturating_add_signed(process.clock);
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         let round = session.machine().round();
-        let result = session.handle(clock, event, &mut |deed| deeds.push(deed));
+        let result = session.handle(clock, event, &mut |action| actions.push(action));
         if session.machine().round() != round {
             process.busy_until = now + process.slow;
         }
-        for deed in deeds {
-            self.perform(node, deed)?;
+        for action in actions {
+            self.perform(node, action)?;
         }
         match result {
             Ok(None) => {
@@ -448,16 +448,16 @@ impl World {
         self.later(wait, What::Down { node: peer, peer: node, generation });
     }
 
-    fn perform(&mut self, node: usize, deed: Deed) -> Result<(), String> {
-        match deed {
-            Deed::Note(note) => self.log.push(format!("{}: {node} says: {note}", self.now)),
-            Deed::Dial(peer) => self.dial(node, peer),
-            Deed::HangUp(peer, _) => {
+    fn perform(&mut self, node: usize, action: Action) -> Result<(), String> {
+        match action {
+            Action::Note(note) => self.log.push(format!("{}: {node} says: {note}", self.now)),
+            Action::Dial(peer) => self.dial(node, peer),
+            Action::HangUp(peer, _) => {
                 if self.link(node, peer).up {
                     self.take_down(node, peer);
                 }
             }
-            Deed::Send { to, frame } => {
+            Action::Send { to, frame } => {
                 self.capture(node, &frame)?;
                 self.send(node, to, frame.encode());
             }
@@ -484,7 +484,7 @@ impl World {
 
     /// Everything ever sent: one payload for an exchange, whoever asks and however often.
     fn capture(&mut self, node: usize, Frame { header, payload }: &Frame) -> Result<(), String> {
-        if header.kind != Kind::Vector {
+        if header.kind != FrameKind::Vector {
             return Ok(());
         }
         let first = self.sent.entry((node, header.exchange)).or_insert_with(|| payload.to_vec());
@@ -597,7 +597,7 @@ impl World {
             return Err(format!("node {node}: {:?} is not {reference:?}", session.machine().model()));
         }
         let ledger = LedgerFile::open(Box::new(disk.clone()), "ledger", &[7; 32], self.problem.budget);
-        let charged = ledger.map_err(|e| e.to_string())?.history().len();
+        let charged = ledger.map_err(|e| e.to_string())?.contents().history().len();
         match charged == u64::from(self.problem.rounds) {
             true => Ok(()),
             false => Err(format!("node {node}: {charged} charges for {} rounds", self.problem.rounds)),

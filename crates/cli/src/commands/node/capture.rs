@@ -2,7 +2,7 @@
 
 use crate::commands::Failure;
 use prdo_peer::transport::{Incoming, Transport};
-use prdo_peer::wire::{Frame, Kind, hex};
+use prdo_peer::wire::{Frame, FrameKind, hex};
 use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Transport for Captured {
     }
 
     fn send(&mut self, peer: usize, frame: Frame) {
-        if frame.header.kind == Kind::Vector {
+        if frame.header.kind == FrameKind::Vector {
             let hash = blake3::hash(&frame.payload);
             let line = format!("{peer} {} {}\n", frame.header.exchange, hex(hash.as_bytes()));
             // A test that misses a line fails by itself.

@@ -5,8 +5,8 @@ use crate::cli::node::CheckArgs;
 use crate::commands::Failure;
 use crate::progress::{say, tell};
 use prdo::budget::words::short;
-use prdo_member::Seat;
-use prdo_member::account::Purse;
+use prdo_member::Membership;
+use prdo_member::account::LedgerOptions;
 use prdo_member::prepare::{Ready, Request};
 use prdo_member::records::Reading;
 use prdo_peer::wire::hex;
@@ -26,10 +26,10 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let own = &args.own;
     let (identity, seat) = seat(own)?;
     let address = listen(own, &seat)?;
-    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
+    let ledger = LedgerOptions { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
     let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
     let home = args.home.as_deref().filter(|home| home.exists());
-    let request = Request { data: &own.data, reading, purse: &purse, home };
+    let request = Request { data: &own.data, reading, ledger: &ledger, home };
     let ready = Ready::new(seat, &request)?;
     ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
     if !own.json {
@@ -37,7 +37,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     }
     let attempts = match args.offline {
         true => None,
-        false => Some(try_neighbours(ready.seat(), &identity, address, args.wait)?),
+        false => Some(try_neighbours(ready.membership(), &identity, address, args.wait)?),
     };
     if own.json {
         say(&object(&ready, attempts.as_deref()).to_string());
@@ -56,7 +56,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
 
 #[cfg(feature = "peers")]
 fn try_neighbours(
-    seat: &Seat,
+    seat: &Membership,
     identity: &prdo_peer::identity::Identity,
     address: std::net::SocketAddr,
     seconds: f64,
@@ -67,7 +67,7 @@ fn try_neighbours(
 
 #[cfg(not(feature = "peers"))]
 fn try_neighbours(
-    _: &Seat,
+    _: &Membership,
     _: &prdo_peer::identity::Identity,
     _: std::net::SocketAddr,
     _: f64,
@@ -76,7 +76,7 @@ fn try_neighbours(
 }
 
 fn lines(ready: &Ready) -> Vec<String> {
-    let (seat, outlook) = (ready.seat(), &ready.outlook);
+    let (seat, outlook) = (ready.membership(), &ready.forecast);
     let (terms, planned) = (seat.agreement.terms(), &seat.planned);
     vec![
         format!(
@@ -124,7 +124,7 @@ fn table(attempts: &[Attempt]) -> Vec<String> {
 }
 
 fn object(ready: &Ready, attempts: Option<&[Attempt]>) -> Json {
-    let (seat, outlook) = (ready.seat(), &ready.outlook);
+    let (seat, outlook) = (ready.membership(), &ready.forecast);
     let terms = seat.agreement.terms();
     let attempt = |a: &Attempt| json!({ "name": a.name, "addresses": a.addresses, "reached": a.why.is_none(), "why": a.why });
     json!({

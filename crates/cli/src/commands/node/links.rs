@@ -2,53 +2,40 @@
 
 use super::check::Attempt;
 use crate::commands::Failure;
-use prdo_member::Seat;
+use prdo_member::Membership;
 use prdo_peer::identity::Identity;
-use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
-use prdo_peer::transport::{Incoming, Transport};
+use prdo_peer::transport::{Incoming, LinkSetup, Neighbour, Open, Transport};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-impl From<LinksError> for Failure {
-    fn from(error: LinksError) -> Self {
-        Failure::Input(error.to_string())
-    }
-}
+/// What carries the messages between members.
+pub type Links = prdo_peer::iroh::Links;
 
 /// Listens, and knows the neighbours. Somebody who only looks stops nobody with another agreement.
-pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr, looks: bool) -> Result<Links, Failure> {
-    let neighbours: Vec<_> = seat
-        .neighbours()
-        .into_iter()
-        .map(|(number, member)| Neighbour {
-            member: number,
-            name: member.name.clone(),
-            key: *member.key.as_bytes(),
-            addresses: member.addresses.clone(),
-            expected: seat.agreement.expected(seat.number, number),
-        })
-        .collect();
-    let near = neighbours.iter().flat_map(|n| &n.addresses).all(|address| is_near(address.ip()));
-    let setup = Setup {
+pub fn open(
+    seat: &Membership,
+    identity: &Identity,
+    listen: SocketAddr,
+    looks: bool,
+) -> Result<Links, Failure> {
+    let neighbours = seat.neighbours().into_iter().map(|(number, member)| Neighbour {
+        member: number,
+        name: member.name.clone(),
+        key: *member.key.as_bytes(),
+        addresses: member.addresses.clone(),
+        expected: seat.agreement.expected(seat.number, number),
+    });
+    let setup = LinkSetup {
         member: seat.number,
         secret: Zeroizing::new(*identity.secret_bytes()),
         listen,
-        neighbours,
+        neighbours: neighbours.collect(),
         relay: seat.agreement.terms().relay.clone(),
-        limits: if near { Limits::lan() } else { Limits::wan() },
         looks,
     };
-    Ok(Links::new(setup)?)
-}
-
-/// Whether an address is in this machine or this house.
-fn is_near(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
-    }
+    Links::open(setup).map_err(|error| Failure::Input(error.to_string()))
 }
 
 /// Between two attempts to dial.
@@ -66,7 +53,7 @@ struct Try {
 
 /// Tries to reach every neighbour: identities are proven, nothing else is said.
 pub fn attempt(
-    seat: &Seat,
+    seat: &Membership,
     identity: &Identity,
     listen: SocketAddr,
     wait: Duration,
@@ -104,7 +91,7 @@ pub fn attempt(
     Ok(neighbours.iter().map(result).collect())
 }
 
-fn hear(incoming: Option<Incoming>, tries: &mut BTreeMap<usize, Try>, seat: &Seat) {
+fn hear(incoming: Option<Incoming>, tries: &mut BTreeMap<usize, Try>, seat: &Membership) {
     match incoming {
         Some(Incoming::Up { peer }) => {
             if let Some(t) = tries.get_mut(&peer) {

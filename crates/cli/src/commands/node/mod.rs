@@ -15,7 +15,7 @@ mod watch;
 
 use super::Failure;
 use crate::cli::node::{Node, OwnArgs};
-use prdo_member::{NodeError, Seat};
+use prdo_member::{Membership, NodeError};
 use prdo_peer::agreement::{Agreement, AgreementError, LONGEST};
 use prdo_peer::identity::{Identity, IdentityError};
 use std::io::Read;
@@ -72,14 +72,14 @@ impl From<NodeError> for Failure {
 }
 
 /// This member's key, and its seat in the agreement.
-fn seat(own: &OwnArgs) -> Result<(Identity, Seat), Failure> {
+fn seat(own: &OwnArgs) -> Result<(Identity, Membership), Failure> {
     let identity = Identity::read(&own.key)?;
-    let seat = Seat::take(read_agreement(&own.agreement)?, &own.agreement, &identity)?;
+    let seat = Membership::of(read_agreement(&own.agreement)?, &own.agreement, &identity)?;
     Ok((identity, seat))
 }
 
 /// Where this member listens.
-fn listen(own: &OwnArgs, seat: &Seat) -> Result<SocketAddr, Failure> {
+fn listen(own: &OwnArgs, seat: &Membership) -> Result<SocketAddr, Failure> {
     let named = own.listen.or(seat.member.addresses.first().copied());
     named.ok_or_else(|| {
         Failure::Input("the agreement has no address of this member: --listen is needed".into())

@@ -12,13 +12,13 @@ use prdo::config::Form;
 use prdo::disk::{write_atomically, write_privately};
 use prdo::privacy::Secret;
 use prdo::store::{MemberSummary, State, artefact, names, write_model, write_network};
-use prdo_member::Seat;
-use prdo_member::account::Purse;
+use prdo_member::Membership;
+use prdo_member::account::LedgerOptions;
 use prdo_member::page::{Page, PageError, Sheet};
-use prdo_member::prepare::{Begun, Ready, Request, locked, measure};
+use prdo_member::prepare::{Ready, Request, Started, measure};
 use prdo_member::records::Reading;
 use prdo_peer::identity::Identity;
-use prdo_peer::ledger::LedgerFile;
+use prdo_peer::ledger::{LedgerFile, lock};
 use prdo_peer::machine::{Ended, Patience, PeerError};
 use prdo_peer::session::SessionError;
 use prdo_peer::transport::Transport;
@@ -37,8 +37,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let address = listen(own, &seat)?;
     let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
     let measure = args.test.as_deref().map(|test| measure(&seat, test, reading)).transpose()?;
-    let purse = Purse { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
-    let request = Request { data: &own.data, reading, purse: &purse, home: Some(&args.home) };
+    let ledger = LedgerOptions { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
+    let request = Request { data: &own.data, reading, ledger: &ledger, home: Some(&args.home) };
     let ready = Ready::new(seat, &request)?;
     if let Some(summary) = finished(&args.home) {
         tell("this run is finished already");
@@ -48,7 +48,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
     announce(&ready, seeded);
     // Before anything is written: a port that is taken is found now.
-    let (links, listening) = open_links(ready.seat(), &identity, address)?;
+    let (links, listening) = open_links(ready.membership(), &identity, address)?;
     let mut links = super::capture::wrap(links)?;
     let sheet = Arc::new(Mutex::new(Sheet::default()));
     let _page = open_page(args.status, &sheet)?;
@@ -99,17 +99,17 @@ fn secret() -> Result<(Secret, bool), Failure> {
 
 #[cfg(feature = "peers")]
 fn open_links(
-    seat: &Seat,
+    seat: &Membership,
     identity: &Identity,
     address: SocketAddr,
 ) -> Result<(Box<dyn Transport>, String), Failure> {
     let links = super::links::open(seat, identity, address, false)?;
-    let listening = links.local_address().to_string();
+    let listening = prdo_peer::transport::Open::local_address(&links).to_string();
     Ok((Box::new(links), listening))
 }
 
 #[cfg(not(feature = "peers"))]
-fn open_links(_: &Seat, _: &Identity, _: SocketAddr) -> Result<(Box<dyn Transport>, String), Failure> {
+fn open_links(_: &Membership, _: &Identity, _: SocketAddr) -> Result<(Box<dyn Transport>, String), Failure> {
     Err(Failure::Input("this prdo was built without the feature `peers`, which node run needs".into()))
 }
 
@@ -122,7 +122,7 @@ fn open_page(address: Option<SocketAddr>, sheet: &Arc<Mutex<Sheet>>) -> Result<O
 }
 
 fn announce(ready: &Ready, seeded: bool) {
-    let (seat, outlook) = (ready.seat(), &ready.outlook);
+    let (seat, outlook) = (ready.membership(), &ready.forecast);
     let (terms, planned) = (seat.agreement.terms(), &seat.planned);
     tell(&format!(
         "{} in {} ({}): {} of {} with {} parameters, {} rounds, {}",
@@ -153,7 +153,7 @@ fn announce(ready: &Ready, seeded: bool) {
 
 /// A node at work in its folder.
 struct Work<'a> {
-    seat: Seat,
+    seat: Membership,
     watcher: Watcher,
     home: &'a Path,
     began: Instant,
@@ -162,11 +162,11 @@ struct Work<'a> {
 impl Work<'_> {
     fn train(
         mut self,
-        begun: Begun,
+        begun: Started,
         links: &mut dyn Transport,
         stop: &Stop,
     ) -> Result<MemberSummary, Failure> {
-        let Begun { setup, ledger, .. } = begun;
+        let Started { setup, ledger, .. } = begun;
         let rounds = self.seat.agreement.terms().rounds;
         match prdo_peer::driver::run(setup, links, &mut self.watcher, stop.flag()) {
             Ok(Ended::Finished { unconfirmed }) => self.finish(&ledger, &unconfirmed),
@@ -210,7 +210,7 @@ impl Work<'_> {
         };
         let bytes = bytes.map_err(|e| Failure::Work(format!("model.safetensors: {e}")))?;
         write_atomically(&self.home.join(names::MODEL), &bytes)?;
-        let ended = locked(ledger).end_run(&terms.run, terms.rounds);
+        let ended = lock(ledger).end_run(&terms.run, terms.rounds);
         ended.map_err(|e| Failure::Work(e.to_string()))?;
         let message = match unconfirmed {
             [] => "finished".to_string(),

@@ -6,7 +6,7 @@ use crate::progress::{Figures, Progress, Spent};
 use prdo::budget::words::short;
 use prdo::disk::write_privately;
 use prdo::store::{Level, Log, MemberSummary, Neighbour, State, Status, artefact, names, utc};
-use prdo_member::Seat;
+use prdo_member::Membership;
 use prdo_member::journal::line_of;
 use prdo_member::page::{Sample, Sheet};
 use prdo_member::prepare::Measure;
@@ -47,7 +47,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    pub fn of(seat: &Seat, listening: String, ledger: &Path, seeded: bool) -> Self {
+    pub fn of(seat: &Membership, listening: String, ledger: &Path, seeded: bool) -> Self {
         let terms = seat.agreement.terms();
         Self {
             name: terms.name.clone(),

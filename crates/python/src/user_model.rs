@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 /// A `prdo.PythonModel`, as `prdo/model.py` hands it over.
 #[derive(FromPyObject)]
-pub struct Given {
+pub struct ModelHandle {
     dimension: usize,
     start: Py<PyBytes>,
     group: usize,
@@ -26,26 +26,26 @@ pub struct Given {
     bridge: Py<PyAny>,
 }
 
-/// The same, ready to be given records.
-pub struct Own {
-    given: Given,
+/// The same, ready for records.
+pub struct UserModel {
+    handle: ModelHandle,
     start: Start,
     shared: Arc<Shared>,
     /// Whether it was tried on a node's records already: one node's are enough.
     tried: Arc<AtomicBool>,
 }
 
-impl Own {
+impl UserModel {
     /// A model whose exceptions go to `shared`.
-    pub fn new(py: Python<'_>, given: Given, shared: Arc<Shared>) -> PyResult<Self> {
-        let tried = Arc::new(AtomicBool::new(!given.check));
+    pub fn new(py: Python<'_>, handle: ModelHandle, shared: Arc<Shared>) -> PyResult<Self> {
+        let tried = Arc::new(AtomicBool::new(!handle.check));
         let refuse = |why: &str| errors::input(&format!("model: {why}"), Some("model"), None, None);
-        let start = bytes::f64s(given.start.as_bytes(py));
-        if start.len() != given.dimension {
+        let start = bytes::f64s(handle.start.as_bytes(py));
+        if start.len() != handle.dimension {
             return Err(refuse("start must have as many values as the model has parameters"));
         }
         let start = Start::declared_public(start).map_err(|e| refuse(&e.to_string()))?;
-        Ok(Self { given, start, shared, tried })
+        Ok(Self { handle, start, shared, tried })
     }
 
     fn model<F: Feature>(&self, facts: &RecordFacts) -> Result<PythonModel<F>, String> {
@@ -53,7 +53,7 @@ impl Own {
         let made = Python::attach(|py| -> PyResult<_> {
             let shape = PyTuple::new(py, shape)?;
             let bytes = F::NUMPY == u8::NUMPY;
-            let pair = self.given.bridge.bind(py).call1((shape, bytes))?;
+            let pair = self.handle.bridge.bind(py).call1((shape, bytes))?;
             pair.extract::<(Py<PyAny>, Option<Py<PyAny>>)>()
         });
         let (evaluate, predict) = made.map_err(|error| {
@@ -61,13 +61,13 @@ impl Own {
             self.shared.fail(error);
             message
         })?;
-        let calls = Calls::new(evaluate, predict, self.given.parallel, Arc::clone(&self.shared));
+        let calls = Calls::new(evaluate, predict, self.handle.parallel, Arc::clone(&self.shared));
         let tried = Arc::clone(&self.tried);
-        Ok(PythonModel::new(self.start.values(), facts.features as usize, self.given.group, calls, tried))
+        Ok(PythonModel::new(self.start.values(), facts.features as usize, self.handle.group, calls, tried))
     }
 }
 
-impl OwnModel for Own {
+impl OwnModel for UserModel {
     fn start(&self) -> Start {
         self.start.clone()
     }
@@ -83,9 +83,9 @@ impl OwnModel for Own {
 
 /// Tries a model on the first records of X and y: how far a record's gradient depends on the others, relative.
 #[pyfunction]
-pub fn check_model(py: Python<'_>, model: Given, records: Arrays<'_>) -> PyResult<f64> {
+pub fn check_model(py: Python<'_>, model: ModelHandle, records: Arrays<'_>) -> PyResult<f64> {
     let shared = Arc::new(Shared::default());
-    let own = Own::new(py, model, Arc::clone(&shared))?;
+    let own = UserModel::new(py, model, Arc::clone(&shared))?;
     let deviation = match records.load()? {
         Loaded::Numbers(data) => try_on::<f64>(py, &own, &data.table, data.image),
         Loaded::Images(data) => try_on::<u8>(py, &own, &data.table, data.image),
@@ -102,7 +102,12 @@ pub fn check_model(py: Python<'_>, model: Given, records: Arrays<'_>) -> PyResul
     }
 }
 
-fn try_on<F: Feature>(py: Python<'_>, own: &Own, table: &Table<F>, image: Option<ImageShape>) -> Option<f64> {
+fn try_on<F: Feature>(
+    py: Python<'_>,
+    own: &UserModel,
+    table: &Table<F>,
+    image: Option<ImageShape>,
+) -> Option<f64> {
     let image = image.map(|i| [i.channels as u64, i.height as u64, i.width as u64]);
     let facts = RecordFacts { features: table.width() as u64, image, ..RecordFacts::default() };
     let model = own.model::<F>(&facts).ok()?;

@@ -4,49 +4,35 @@ use crate::NodeError;
 use crate::agreed::agreed;
 use prdo::config::Planned;
 use prdo::run::Guarantee;
-use prdo_peer::agreement::{Agreement, AgreementError, Member};
+use prdo_peer::agreement::{Agreement, Member};
 use prdo_peer::identity::Identity;
 use prdo_peer::machine::Place;
 use prdo_privacy::{Batch, Batches};
 use prdo_runfile::Document;
 use std::path::Path;
 
-/// A member's seat in a run: the agreement is signed by all, its settings mean what its terms say, and the key is this
+/// Who this is in a run: the agreement is signed by all, its settings mean what its terms say, and the key is this
 /// member's.
-pub struct Seat {
-    /// The agreement.
+pub struct Membership {
     pub agreement: Agreement,
-    /// This member's number.
     pub number: usize,
-    /// This member, as the agreement has it.
     pub member: Member,
-    /// The agreement's settings.
     pub document: Document,
-    /// What they mean.
+    /// What the agreement's settings mean.
     pub planned: Planned,
 }
 
-impl Seat {
-    /// The seat of whoever has this key in the agreement that was read from `file`.
-    ///
-    /// # Errors
-    /// An agreement that is not signed by all or contradicts itself, or a key that is no member's.
-    pub fn take(agreement: Agreement, file: &Path, identity: &Identity) -> Result<Self, NodeError> {
+impl Membership {
+    /// The membership of whoever has this key in the agreement that was read from `file`.
+    pub fn of(agreement: Agreement, file: &Path, identity: &Identity) -> Result<Self, NodeError> {
         let wrong = |error| NodeError::Agreement { file: file.display().to_string(), error: Box::new(error) };
-        let key = identity.public();
-        let terms = agreement.terms();
-        let number = agreement.member_of(&key);
-        let Some((number, member)) = number.and_then(|n| Some((n, terms.members.get(n)?.clone()))) else {
-            let names = terms.members.iter().map(|m| format!("{} ({})", m.name, m.key.short()));
-            let members = names.collect::<Vec<_>>().join(", ");
-            return Err(wrong(AgreementError::NotAMember { key: key.to_string(), members }));
-        };
+        let (number, member) = agreement.member_with(&identity.public()).map_err(wrong)?;
+        let member = member.clone();
         agreement.signed_by_all().map_err(wrong)?;
         let (document, planned) = agreed(&agreement)?;
         Ok(Self { agreement, number, member, document, planned })
     }
 
-    /// Where this node stands in the run.
     pub fn place(&self) -> Place {
         let terms = self.agreement.terms();
         let neighbours = self.agreement.neighbours(self.number);
@@ -62,7 +48,6 @@ impl Seat {
         }
     }
 
-    /// This member's public slots.
     pub fn slots(&self) -> usize {
         self.member.records as usize
     }
