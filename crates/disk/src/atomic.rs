@@ -7,25 +7,16 @@ use std::path::Path;
 
 /// Writes a file whole or not at all: a crash leaves the old one or the new one, never half of either. Its folder is made
 /// if it is not there.
-///
-/// # Errors
-/// The operating system's.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     write_with(path, Readers::Everyone, |file| file.write_all(bytes))
 }
 
 /// The same for what only its owner may read.
-///
-/// # Errors
-/// The operating system's.
 pub fn write_privately(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     write_with(path, Readers::Owner, |file| file.write_all(bytes))
 }
 
 /// The same for what is too large to be held in memory as bytes: `fill` writes it.
-///
-/// # Errors
-/// The operating system's, or what `fill` says.
 pub fn write_with(
     path: &Path,
     readers: Readers,
@@ -50,7 +41,6 @@ pub fn write_with(
     Ok(())
 }
 
-/// The folder that a file is in.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -153,7 +153,7 @@ impl Account {
     fn rest(&self, seat: &Seat, done: u32, left: u32) -> Result<History, NodeError> {
         let guarantee = seat.guarantee();
         if done == 0 {
-            return Ok(guarantee.plan(left)?);
+            return Ok(guarantee.releases(left)?);
         }
         let event = Event::sampled_gaussian(guarantee.rate, guarantee.noise_multiplier)?;
         Ok(History::new().and(event, u64::from(left)))

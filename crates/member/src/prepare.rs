@@ -4,7 +4,7 @@ use crate::account::{Account, Outlook, Purse};
 use crate::agreed::agreed;
 use crate::records::{self, Own, OwnTable, Reading};
 use crate::{NodeError, Seat};
-use prdo::config::BoxedModel;
+use prdo::build::BoxedModel;
 use prdo_accounting::Accountant;
 use prdo_data::{Feature, Table};
 use prdo_peer::agreement::Agreement;

@@ -63,7 +63,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod budget;
-pub mod config;
+pub mod build;
 pub mod error;
 pub mod export;
 pub mod plan;

@@ -4,8 +4,8 @@ use crate::errors;
 use prdo::accounting::{Accountant, Bounds, Method, Target};
 use prdo::budget::words::{self, plain};
 use prdo::budget::{
-    Against, Allowed, BUDGET, CurveError, DELTA, EPSILON, NOISE, POINTS, Plan, Question, RATE, ROUNDS, lower,
-    ratio,
+    Against, Allowed, BUDGET, CurveError, DELTA, EPSILON, NOISE, POINTS, Question, RATE, ROUNDS, Releases,
+    lower, ratio,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyFloat;
@@ -41,9 +41,9 @@ fn plan(
     rounds: &Bound<'_, PyAny>,
     first_rate: Option<&Bound<'_, PyAny>>,
     first_noise: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Plan> {
+) -> PyResult<Releases> {
     let (rate, noise) = (checked("rate", &RATE, rate)?, checked("noise", &NOISE, noise)?);
-    Ok(Plan {
+    Ok(Releases {
         rate,
         first_rate: optional("first_rate", &RATE, first_rate)?.unwrap_or(rate),
         noise,
@@ -104,14 +104,14 @@ fn fit(
     py: Python<'_>,
     method: Method,
     target: Target,
-    search: impl FnOnce(&Accountant) -> Result<Plan, prdo::accounting::AccountingError> + Send,
-) -> PyResult<(Plan, Option<f64>, f64)> {
+    search: impl FnOnce(&Accountant) -> Result<Releases, prdo::accounting::AccountingError> + Send,
+) -> PyResult<(Releases, Option<f64>, f64)> {
     let found = py.detach(|| {
         let accountant = Accountant::new(method);
         let plan = search(&accountant)?;
         Ok((plan, plan.epsilon(&accountant, target.delta())?))
     });
-    let (plan, bounds): (Plan, Bounds) = found.map_err(|e| errors::accounting(&e))?;
+    let (plan, bounds): (Releases, Bounds) = found.map_err(|e| errors::accounting(&e))?;
     Ok((plan, lower(method, &bounds), bounds.upper))
 }
 
@@ -131,7 +131,7 @@ pub fn noise(
     let first_rate = optional("first_rate", &RATE, first_rate)?.unwrap_or(rate);
     let rounds = checked("rounds", &ROUNDS, rounds)? as u64;
     let (method, target) = (method(accountant)?, target(epsilon, delta)?);
-    let search = move |a: &Accountant| Plan::with_least_noise(a, &target, (first_rate, rate), rounds);
+    let search = move |a: &Accountant| Releases::with_least_noise(a, &target, (first_rate, rate), rounds);
     let (plan, lower, upper) = fit(py, method, target, search)?;
     Ok((plan.noise, lower, upper))
 }
@@ -171,7 +171,7 @@ pub fn rate(
     let noise = checked("noise", &NOISE, noise)?;
     let rounds = checked("rounds", &ROUNDS, rounds)? as u64;
     let (method, target) = (method(accountant)?, target(epsilon, delta)?);
-    let search = move |a: &Accountant| Plan::with_largest_rate(a, &target, noise, rounds);
+    let search = move |a: &Accountant| Releases::with_largest_rate(a, &target, noise, rounds);
     let (plan, lower, upper) = fit(py, method, target, search)?;
     Ok((plan.rate, lower, upper))
 }

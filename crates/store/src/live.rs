@@ -16,7 +16,6 @@ use std::time::{Duration, Instant, SystemTime};
 /// How a run stands, as the file has it; what an earlier version did not write is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct Live {
     pub state: Option<State>,
     pub message: Option<String>,
@@ -44,18 +43,14 @@ pub struct Live {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// At work.
     Running,
     /// Stopped before its end, to go on later.
     Stopped,
-    /// At its end.
     Finished,
-    /// It could not go on.
     Failed,
 }
 
 impl State {
-    /// As files have it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -74,9 +69,7 @@ impl State {
     }
 }
 
-/// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(reason = "the keys of the file")]
 pub struct LogLine {
     pub time: String,
     pub level: Level,
@@ -97,7 +90,6 @@ const YOUNG: Duration = Duration::from_secs(2);
 /// What does not change while a run goes on.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// T.
     pub rounds: u32,
     /// Rounds done when this process began.
     pub from: u32,
@@ -173,7 +165,6 @@ impl LiveFile {
         self.log.drain(..over);
     }
 
-    /// A row was measured.
     pub fn row(&mut self, row: &Row) {
         (self.row_at, self.epsilon) = (Instant::now(), row.epsilon_spent);
     }

@@ -4,9 +4,6 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use std::collections::HashMap;
 
 /// The file's bytes.
-///
-/// # Errors
-/// When the models have different sizes.
 pub fn write_models(average: &[f64], nodes: &[&[f64]]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
     let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let (average_bytes, node_bytes) =
@@ -18,9 +15,6 @@ pub fn write_models(average: &[f64], nodes: &[&[f64]]) -> Result<Vec<u8>, safete
 }
 
 /// The file of one node alone, which knows no average: its model as `model`.
-///
-/// # Errors
-/// None that a vector of numbers has.
 pub fn write_model(model: &[f64]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
     let bytes: Vec<u8> = model.iter().flat_map(|v| v.to_le_bytes()).collect();
     let view = TensorView::new(Dtype::F64, vec![model.len()], &bytes)?;
@@ -28,10 +22,6 @@ pub fn write_model(model: &[f64]) -> Result<Vec<u8>, safetensors::SafeTensorErro
     serialize([("model", view)], Some(about))
 }
 
-/// The model in the file of one node.
-///
-/// # Errors
-/// When it is not such a file.
 pub fn read_node_model(bytes: &[u8]) -> Result<Vec<f64>, safetensors::SafeTensorError> {
     Ok(floats(SafeTensors::deserialize(bytes)?.tensor("model")?.data()))
 }
@@ -41,9 +31,6 @@ fn floats(bytes: &[u8]) -> Vec<f64> {
 }
 
 /// x̄ and each node's model from the file's bytes.
-///
-/// # Errors
-/// When it is not such a file.
 pub fn read_models(bytes: &[u8]) -> Result<(Vec<f64>, Vec<Vec<f64>>), safetensors::SafeTensorError> {
     let file = SafeTensors::deserialize(bytes)?;
     let average = floats(file.tensor("average")?.data());

@@ -12,57 +12,23 @@ use std::collections::HashMap;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkFileError {
-    /// Not a safetensors file, or one that cannot be written.
     #[error("it is not a safetensors file: {0}")]
     Format(#[from] SafeTensorError),
-    /// A model of another size.
     #[error("a model has {found} values, the network has {expected} parameters")]
-    Size {
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// Tensors that the network has and the file has not, or the other way round.
+    Size { found: usize, expected: usize },
     #[error("its tensors are not the network's: {}", differences(missing, extra))]
-    Names {
-        /// What the file lacks.
-        missing: Vec<String>,
-        /// What the network has no place for.
-        extra: Vec<String>,
-    },
-    /// A tensor of another shape.
+    Names { missing: Vec<String>, extra: Vec<String> },
     #[error("tensor {name:?} has shape {found:?}; the network's has {expected:?}")]
-    Shape {
-        /// Which one.
-        name: String,
-        /// Its shape.
-        found: Vec<usize>,
-        /// The shape it should have.
-        expected: Vec<usize>,
-    },
-    /// Numbers of a kind that is not read.
+    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
     #[error("tensor {name:?} holds {found}; allowed: F64, F32, F16, BF16")]
-    Numbers {
-        /// Which one.
-        name: String,
-        /// What it holds.
-        found: String,
-    },
-    /// A file that does not say which network it holds.
+    Numbers { name: String, found: String },
     #[error("its description is not that of a network: {text:?}")]
-    Description {
-        /// What it says.
-        text: String,
-    },
-    /// A value that is not finite.
+    Description { text: String },
     #[error("tensor {name:?}, value {index} is {value}: it must be finite")]
     NotFinite {
-        /// Which one.
         name: String,
         /// Where in it, from 0.
         index: usize,
-        /// The value.
         value: f64,
     },
 }
@@ -81,9 +47,6 @@ fn differences(missing: &[String], extra: &[String]) -> String {
 }
 
 /// The file's bytes: x̄ by tensor, and with `all` each node's model as `nodes.0.conv1.weight`, … too.
-///
-/// # Errors
-/// A model of another size than the network.
 pub fn write_network(
     spec: &Spec,
     average: &[f64],
@@ -125,7 +88,6 @@ fn about(spec: &Spec) -> HashMap<String, String> {
     HashMap::from([("prdo".to_string(), artefact::line(&about))])
 }
 
-/// A network in a file's description.
 #[derive(Serialize, Deserialize)]
 struct About {
     #[serde(default)]
@@ -137,9 +99,6 @@ struct About {
 
 /// The model in a safetensors file as the flat vector of this network. Tensors are found by name; nodes' models, if
 /// any, are passed over.
-///
-/// # Errors
-/// Tensors that are missing, unknown, of another shape or no numbers; values that are not finite.
 pub fn read_network(spec: &Spec, bytes: &[u8]) -> Result<Vec<f64>, NetworkFileError> {
     let file = SafeTensors::deserialize(bytes)?;
     let known = |name: &str| spec.tensors().iter().any(|tensor| tensor.name == name);
@@ -165,7 +124,6 @@ pub fn read_network(spec: &Spec, bytes: &[u8]) -> Result<Vec<f64>, NetworkFileEr
 
 /// A network and its parameters, from a file that says what it holds.
 pub struct NetworkFile<'a> {
-    /// The network, as the file describes it.
     pub spec: Spec,
     file: SafeTensors<'a>,
 }
@@ -177,9 +135,6 @@ pub fn is_trained_by_prdo(bytes: &[u8]) -> bool {
 
 impl<'a> NetworkFile<'a> {
     /// The network in a file that prdo wrote; `None` when the file holds another kind of model.
-    ///
-    /// # Errors
-    /// Bytes that are no safetensors file, or a description that is none.
     pub fn read(bytes: &'a [u8]) -> Result<Option<Self>, NetworkFileError> {
         let (_, metadata) = SafeTensors::read_metadata(bytes)?;
         let Some(text) = metadata.metadata().as_ref().and_then(|entries| entries.get("prdo")) else {
@@ -190,9 +145,6 @@ impl<'a> NetworkFile<'a> {
     }
 
     /// x̄, or the model of one node (from 0), as the flat vector of the network.
-    ///
-    /// # Errors
-    /// Tensors that are missing, of another shape, no numbers or not finite.
     pub fn model(&self, node: Option<usize>) -> Result<Vec<f64>, NetworkFileError> {
         let prefix = node.map_or(String::new(), |node| format!("nodes.{node}."));
         let mut model = Vec::with_capacity(self.spec.parameters());

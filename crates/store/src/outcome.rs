@@ -18,7 +18,6 @@ pub enum BadOutcome {
 /// What should worry whoever looks at a run, and what to say about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worry {
-    /// What went wrong.
     pub outcome: BadOutcome,
     /// In words, with what helps.
     pub words: String,

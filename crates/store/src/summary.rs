@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// not write them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct Summary {
     pub finished: bool,
     pub name: Option<String>,
@@ -56,14 +55,10 @@ pub struct Summary {
     pub seconds: Option<f64>,
 }
 
-/// What is public about a run's feature map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Features {
-    /// What it is, in one line.
     pub description: String,
-    /// BLAKE3 of it with all its constants.
     pub hash: String,
-    /// What its constants are made of.
     pub map: MapOf,
 }
 
@@ -99,7 +94,6 @@ pub struct RecordFacts {
 /// Least, median and most records of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct RecordSpread {
     pub least: Option<u64>,
     pub median: Option<u64>,
@@ -107,7 +101,6 @@ pub struct RecordSpread {
 }
 
 impl RecordSpread {
-    /// Of these counts.
     pub fn of(counts: &[usize]) -> Self {
         let mut sorted: Vec<u64> = counts.iter().map(|count| *count as u64).collect();
         sorted.sort_unstable();

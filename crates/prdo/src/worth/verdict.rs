@@ -29,7 +29,6 @@ pub struct Verdict {
 const STILL_FALLING: f64 = 0.002;
 
 impl Worth {
-    /// The figures that matter.
     pub fn verdict(&self) -> Verdict {
         let records = self.test_records;
         let gains = |joint: &Trained, own: fn(&Organisation) -> &Trained| -> Vec<Gain> {
@@ -80,7 +79,6 @@ impl Worth {
         lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
-    /// What joining adds to accuracy.
     fn joining(&self, verdict: &Verdict) -> String {
         let Verdict { gain, gaining, clearly_gaining, .. } = *verdict;
         let price = match &self.together.guarantee {
@@ -191,12 +189,10 @@ fn points(gain: Gain) -> String {
     format!("{:.1} ± {:.1} points", 100.0 * gain.value, 100.0 * gain.margin)
 }
 
-/// The same with its sign.
 fn signed_points(gain: Gain) -> String {
     format!("{} ± {:.1} points", signed(100.0 * gain.value, 1), 100.0 * gain.margin)
 }
 
-/// A number with its sign, to so many places.
 fn signed(value: f64, places: usize) -> String {
     format!("{}{:.places$}", if value < 0.0 { '−' } else { '+' }, value.abs())
 }

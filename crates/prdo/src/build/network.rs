@@ -7,9 +7,6 @@ use prdo_store::read_network;
 
 /// The network that the run file describes, for records of shape `input` and labels 0 to `classes`−1; `None` when
 /// `model.kind` is no network.
-///
-/// # Errors
-/// A layer that is none or does not fit, at its place; keys of networks where there is no network.
 pub fn network(run: &RunFile, input: Shape, classes: usize) -> Result<Option<Spec>, ConfigError> {
     let Some(ModelKind::Network(kind)) = run.model.kind else {
         return run.refuse_keys_of_networks().map(|()| None);
@@ -46,9 +43,6 @@ fn spec_error(run: &RunFile, last: usize, error: &SpecError) -> ConfigError {
 }
 
 /// The public starting point of a network: read from `model.file`, or made as `model.start` says.
-///
-/// # Errors
-/// A file that cannot be read or holds another network; a file and a law at once.
 pub fn network_start(run: &RunFile, spec: &Spec) -> Result<Start, ConfigError> {
     let model = &run.model;
     let Some(path) = &model.file else {
@@ -79,9 +73,6 @@ const PUBLISHED: [(&str, &[f32], &[f32]); 3] = [
 /// The constants (mean, deviation) of each channel that images are scaled by: (byte/255 − mean)/deviation. They
 /// are public: given in the run file, the published ones of a data set `known` by name, or 0.5 and 0.25. None is
 /// ever computed from the records, which would release something about them.
-///
-/// # Errors
-/// Lists of another length than `channels`, or one without the other.
 pub fn normalisation(
     run: &RunFile,
     channels: usize,
