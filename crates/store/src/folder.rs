@@ -16,7 +16,7 @@ pub struct Folder {
 pub enum FolderError {
     #[error("{path} holds a finished run, which is kept: choose another --out, or add --overwrite")]
     Finished { path: String },
-    #[error("{path} holds an interrupted run: add --resume to go on with it, or --overwrite to begin anew")]
+    #[error("{path} holds an interrupted run: add --resume to resume it, or --overwrite to start again")]
     Interrupted { path: String },
     #[error("{path} is not empty and not a prdo run: choose another --out")]
     Foreign { path: String },

@@ -6,7 +6,6 @@ use prdo_models::network::{Shape, Spec, Tensor};
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// A file that is no model of the network at hand.
 #[derive(Debug, thiserror::Error)]
@@ -72,12 +71,12 @@ pub fn write_network(
     for (name, tensor, bytes) in &named {
         views.push((name.as_str(), TensorView::new(Dtype::F32, tensor.shape.clone(), bytes)?));
     }
-    Ok(serialize(views, Some(about(spec)))?)
+    Ok(serialize(views, Some([about(spec)].into_iter().collect()))?)
 }
 
 /// What the file says about itself. One entry, because safetensors writes several in an order of chance, and the
 /// same run must give the same bytes.
-fn about(spec: &Spec) -> HashMap<String, String> {
+fn about(spec: &Spec) -> (String, String) {
     let input = spec.input();
     let about = About {
         format: "prdo network, version 1".to_string(),
@@ -85,7 +84,7 @@ fn about(spec: &Spec) -> HashMap<String, String> {
         classes: spec.classes(),
         layers: spec.layers().iter().map(ToString::to_string).collect(),
     };
-    HashMap::from([("prdo".to_string(), artefact::line(&about))])
+    ("prdo".to_string(), artefact::line(&about))
 }
 
 #[derive(Serialize, Deserialize)]

@@ -115,8 +115,7 @@ fn table_settings(
     let ranged = ranges.iter().enumerate().map(|(k, range)| (Key::FeaturesRanges, k, &range.name));
     let hashed = categories.iter().enumerate().map(|(k, name)| (Key::FeaturesCategories, k, name));
     if let Some((key, k, unknown)) = ranged.chain(hashed).find(|(_, _, name)| !names.contains(name)) {
-        let message =
-            format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
+        let message = format!("features: unknown column {unknown:?}; expected one of {}", names.join(", "));
         let error = run.item_error(key, k, message);
         return Err(match nearest_name(&names, unknown) {
             Some(near) => error.help(format!("did you mean {near:?}?")),

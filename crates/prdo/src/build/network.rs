@@ -80,11 +80,13 @@ pub fn normalisation(
 ) -> Result<(Vec<f32>, Vec<f32>), ConfigError> {
     let given = |key: Key, list: &Option<Vec<f64>>, other: Key| match list {
         None if run.has(other) => {
-            let message = format!("{other} is given but {key} is not: give both, one number a channel each");
+            let message =
+                format!("{other} is given but {key} is not: give both, one number per channel each");
             Err(run.error(other, message))
         }
         Some(list) if list.len() != channels => {
-            let message = format!("{key} has {} numbers: it must have {channels}, one a channel", list.len());
+            let message =
+                format!("{key} has {} numbers: it must have {channels}, one per channel", list.len());
             Err(run.error(key, message))
         }
         list => Ok(list.as_ref().map(|list| list.iter().map(|x| *x as f32).collect::<Vec<_>>())),
@@ -233,7 +235,7 @@ mod tests {
         let both = "[data]\nmean = [0.1, 0.2]\ndeviation = [1, 2]";
         assert_eq!(scaled(both, 2, Some("mnist")).unwrap(), (vec![0.1, 0.2], vec![1.0, 2.0]));
         for (text, part) in [
-            (both, "data.mean has 2 numbers: it must have 1, one a channel"),
+            (both, "data.mean has 2 numbers: it must have 1, one per channel"),
             ("[data]\nmean = [0.1]", "data.mean is given but data.deviation is not"),
             ("[data]\ndeviation = [0.1]", "data.deviation is given but data.mean is not"),
         ] {

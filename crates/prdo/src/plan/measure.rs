@@ -226,7 +226,7 @@ impl<F: Feature> Part<'_, F> {
 
     fn words(&self) -> String {
         let most = self.list.iter().map(Vec::len).max().unwrap_or(0);
-        if self.is_whole() { "all records".into() } else { format!("{most} records a node") }
+        if self.is_whole() { "all records".into() } else { format!("{most} records per node") }
     }
 
     /// f, its gradient and the nodes' spread at x.

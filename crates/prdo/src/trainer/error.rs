@@ -28,7 +28,7 @@ pub enum TrainError {
     #[error("{} holds a finished run with other settings ({}): choose another --out", .folder.display(), some(.differences))]
     OtherRun { folder: PathBuf, differences: Vec<String> },
     #[error(
-        "{}: {error}{}\n  = help: {}train into another folder, or remove {} to begin again",
+        "{}: {error}{}\n  = help: {}train into another folder, or remove {} to start again",
         .folder.join(names::CHECKPOINT).display(), why(.error, .differences.as_deref()), first(.error), .folder.display()
     )]
     Checkpoint {
@@ -77,7 +77,7 @@ fn why(error: &CheckpointError, differences: Option<&[String]>) -> String {
 
 /// Cells of tables come here too, which know no --overwrite.
 fn first(error: &CheckpointError) -> &'static str {
-    if *error == CheckpointError::OtherRun { "put that back to go on with it, " } else { "" }
+    if *error == CheckpointError::OtherRun { "put that back to resume it, " } else { "" }
 }
 
 fn some(differences: &[String]) -> String {

@@ -131,7 +131,7 @@ impl Worth {
     fn baseline(&self, verdict: &Verdict) -> Option<String> {
         let common = self.most_common_class.filter(|_| self.by_auc())?;
         let little = format!(
-            "Accuracy says little here: always saying the most common class is right for {:.2} %.",
+            "Accuracy says little here: always predicting the majority class is right for {:.2} %.",
             100.0 * common
         );
         let (Some(gain), Some(auc)) = (verdict.auc_gain, self.together.mean_auc()) else {
@@ -279,7 +279,7 @@ mod tests {
         let mut rare = worth(&[0.970], [0.968, 0.969, 0.967], 1000);
         rare.most_common_class = Some(0.969);
         assert!(rare.words().contains(
-            "Accuracy says little here: always saying the most common class is right for 96.90 %."
+            "Accuracy says little here: always predicting the majority class is right for 96.90 %."
         ));
         // Fifty of a thousand are of the second class. Alone they are in no order, together they come last.
         let ranks = |good: bool| -> Vec<f32> {

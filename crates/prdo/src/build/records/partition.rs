@@ -163,7 +163,7 @@ pub(super) fn partition<F: Feature>(
             (Partition::dirichlet(table, nodes, c, seed), format!("Dirichlet({c}) over"))
         }
         PartitionKind::Shards { per_node: k } => {
-            (Partition::shards(table, nodes, k, seed), format!("{k} label shards a node, over"))
+            (Partition::shards(table, nodes, k, seed), format!("{k} label shards per node, over"))
         }
         PartitionKind::Iid => (Partition::iid(table, nodes, seed), "iid over".to_string()),
     };
