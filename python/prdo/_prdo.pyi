@@ -4,6 +4,7 @@ from os import PathLike
 from typing import Any, final
 
 __all__ = [
+    "COLUMNS",
     "Session",
     "Trained",
     "__version__",
@@ -19,6 +20,8 @@ __all__ = [
     "rounds",
 ]
 
+#: The columns of ``metrics.csv``.
+COLUMNS: tuple[str, ...]
 __version__: str
 
 def epsilon(settings: dict[str, Any], accountant: str) -> tuple[float | None, float]: ...
@@ -59,8 +62,6 @@ class Trained:
     def run_file(self) -> str: ...
     @property
     def summary(self) -> str: ...
-    @property
-    def columns(self) -> list[str]: ...
     @property
     def rows(self) -> list[tuple[Any, ...]]: ...
     @property

@@ -23,19 +23,6 @@ from .model import PythonModel
 
 __all__ = ["Result", "Run", "compare"]
 
-COLUMNS = (
-    "round",
-    "loss",
-    "grad_norm",
-    "consensus_error",
-    "test_accuracy",
-    "epsilon_spent",
-    "bytes_sent",
-    "gradient_evaluations",
-    "clipped_gradient_fraction",
-    "clipped_difference_fraction",
-)
-
 
 class Run:
     """A run of many nodes in this process, checked and ready to train.
@@ -150,7 +137,7 @@ class Run:
         session, self._session = self._session or self._build(), None
         for warning in self.warnings:
             warnings.warn(warning, stacklevel=2)
-        reporter = Progress(self.facts["rounds"], progress, callback, COLUMNS)
+        reporter = Progress(self.facts["rounds"], progress, callback, _prdo.COLUMNS)
         try:
             trained = session.train(
                 None if out is None else os.fspath(out), overwrite, threads, reporter, checkpoint_every, resume
@@ -193,7 +180,7 @@ class Result:
     def history(self) -> dict[str, NDArray[np.float64]]:
         """The columns of ``metrics.csv`` as arrays; NaN where a column does not apply."""
         rows = np.array(self._trained.rows, dtype=float)
-        return {name: rows[:, i] for i, name in enumerate(COLUMNS)}
+        return {name: rows[:, i] for i, name in enumerate(_prdo.COLUMNS)}
 
     @cached_property
     def metrics(self) -> Any:

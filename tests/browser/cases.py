@@ -119,7 +119,7 @@ def it_is_live_and_survives_reload_kill_and_resuming(world, page, pictures):
     again.wait(20)
     state(page, "stopped")
     assert "with a checkpoint" in page.text("notes")
-    assert "going on after round" in page.text("log")
+    assert "resumed after round" in page.text("log")
 
 
 def nobody_without_the_token(world, page, pictures):

@@ -3,29 +3,21 @@
 use crate::{DiskError, Readers};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a file whole or not at all: a crash leaves the old one or the new one, never half of either. Its folder is made
 /// if it is not there.
-///
-/// # Errors
-/// The operating system's.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     write_with(path, Readers::Everyone, |file| file.write_all(bytes))
 }
 
 /// The same for what only its owner may read.
-///
-/// # Errors
-/// The operating system's.
 pub fn write_privately(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     write_with(path, Readers::Owner, |file| file.write_all(bytes))
 }
 
 /// The same for what is too large to be held in memory as bytes: `fill` writes it.
-///
-/// # Errors
-/// The operating system's, or what `fill` says.
 pub fn write_with(
     path: &Path,
     readers: Readers,
@@ -33,24 +25,55 @@ pub fn write_with(
 ) -> Result<(), DiskError> {
     let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(DiskError::of("cannot make the folder", folder))?;
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".prdo-")
-        .suffix(".tmp")
-        .tempfile_in(folder)
-        .map_err(DiskError::of("cannot write in", folder))?;
-    let written = fill(temporary.as_file_mut()).and_then(|()| temporary.as_file().sync_all());
+    let mut temporary = Temporary::in_folder(folder).map_err(DiskError::of("cannot write in", folder))?;
+    let written = fill(&mut temporary.file).and_then(|()| temporary.file.sync_all());
     written.map_err(DiskError::of("cannot write", path))?;
     match readers {
-        Readers::Everyone => set_ordinary_permissions(temporary.as_file()),
+        Readers::Everyone => set_ordinary_permissions(&temporary.file),
         // As temporary files are.
         Readers::Owner => {}
     }
-    temporary.persist(path).map_err(|e| DiskError::of("cannot write", path)(e.error))?;
+    fs::rename(&temporary.path, path).map_err(DiskError::of("cannot write", path))?;
+    temporary.renamed = true;
     sync_folder(folder);
     Ok(())
 }
 
-/// The folder that a file is in.
+/// A new file of this process that only its owner may read; it is removed unless it was renamed.
+struct Temporary {
+    path: PathBuf,
+    file: File,
+    renamed: bool,
+}
+
+impl Temporary {
+    fn in_folder(folder: &Path) -> io::Result<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!(".prdo-{}-{number}.tmp", std::process::id()));
+            match options.open(&path) {
+                Ok(file) => return Ok(Self { path, file, renamed: false }),
+                // Left by a crash of another process that had the same number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 pub enum Readers {
     /// Whoever may read what its owner makes usually.
     Everyone,
-    /// Its owner alone.
     Owner,
 }
 
@@ -25,11 +24,8 @@ pub enum Readers {
 #[derive(Debug, thiserror::Error)]
 #[error("{what} {}: {error}", path.display())]
 pub struct DiskError {
-    /// What was tried.
     pub what: &'static str,
-    /// On which file or folder.
     pub path: PathBuf,
-    /// Why it failed.
     pub error: io::Error,
 }
 

@@ -15,25 +15,19 @@ pub struct Lock {
     file: File,
 }
 
-/// A lock that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process has it.
     #[error("in use by another process")]
     InUse {
         /// Its number, if it wrote it.
         process: Option<u32>,
     },
-    /// The operating system's error.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
 impl Lock {
     /// Takes the lock in a file, which is made if it is not there.
-    ///
-    /// # Errors
-    /// Another process has it, or the operating system's.
     pub fn take(path: &Path, readers: Readers) -> Result<Self, LockError> {
         let mut file = open(path, readers)?;
         // Whoever looks whether a folder is in use has the lock for a moment: a second attempt follows.
@@ -52,9 +46,6 @@ impl Lock {
     }
 
     /// The same, once no other process has it.
-    ///
-    /// # Errors
-    /// The operating system's.
     pub fn wait(path: &Path, readers: Readers) -> Result<Self, DiskError> {
         let file = open(path, readers)?;
         file.lock().map_err(DiskError::of("cannot lock", path))?;
@@ -62,9 +53,6 @@ impl Lock {
     }
 
     /// Writes this process's number into the file, for the message that another process gives.
-    ///
-    /// # Errors
-    /// The operating system's.
     pub fn sign(&mut self) -> std::io::Result<()> {
         self.file.set_len(0)?;
         writeln!(self.file, "{}", std::process::id())

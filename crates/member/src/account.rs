@@ -152,7 +152,7 @@ impl Account {
     fn rest(&self, membership: &Membership, done: u32, left: u32) -> Result<History, NodeError> {
         let guarantee = membership.guarantee();
         if done == 0 {
-            return Ok(guarantee.plan(left)?);
+            return Ok(guarantee.releases(left)?);
         }
         let event = Event::sampled_gaussian(guarantee.rate, guarantee.noise_multiplier)?;
         Ok(History::new().and(event, u64::from(left)))

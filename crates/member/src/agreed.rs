@@ -1,6 +1,6 @@
 //! From a planned run to terms that can be signed, and from a signed agreement to what its settings mean.
 
-use prdo::config::{Planned, Public, Wiring, resolved, terms};
+use prdo::build::{Planned, Public, Wiring, resolved, terms};
 use prdo_peer::agreement::{Agreement, Facts, Member, Terms};
 use prdo_peer::wire::Hash;
 use prdo_runfile::resolved::is_agreed;

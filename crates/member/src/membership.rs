@@ -2,7 +2,7 @@
 
 use crate::NodeError;
 use crate::agreed::agreed;
-use prdo::config::Planned;
+use prdo::build::Planned;
 use prdo::run::Guarantee;
 use prdo_peer::agreement::{Agreement, Member};
 use prdo_peer::identity::Identity;

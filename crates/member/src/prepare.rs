@@ -4,7 +4,7 @@ use crate::account::{Account, BudgetForecast, LedgerOptions};
 use crate::agreed::agreed;
 use crate::records::{self, OwnRecords, Reading, RecordTable};
 use crate::{Membership, NodeError};
-use prdo::config::BoxedModel;
+use prdo::build::BoxedModel;
 use prdo_accounting::Accountant;
 use prdo_data::{Feature, Table};
 use prdo_peer::agreement::Agreement;

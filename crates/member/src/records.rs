@@ -1,6 +1,6 @@
 //! A member's own records, held against what was agreed on.
 
-use prdo::config::{Form, Planned, Refused};
+use prdo::build::{Form, Planned, Refused};
 use prdo_data::features::FeatureError;
 use prdo_data::{
     self as data, DataError, Dataset, Feature, Format, Layout, Loaded, Options, Table, csv, fingerprint,

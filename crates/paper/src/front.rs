@@ -1,6 +1,6 @@
 //! All that the experiments ask of the program around them, and how far a run of theirs is.
 
-use prdo::config::Built;
+use prdo::build::Built;
 use prdo::runfile::{ConfigError, Document};
 use prdo::simulator::Row;
 use prdo::store::Summary;

@@ -1,7 +1,7 @@
 //! What the dashboard costs a run: the same run with and without `live.json`, a server and a page that asks ten times a
 //! second, in turns. `cargo run --release -p prdo --example dashboard_cost -- [TURNS]`
 
-use prdo::config::{build, resolved};
+use prdo::build::{build, resolved};
 use prdo::dashboard::{Dashboard, Port, Source};
 use prdo::runfile::Document;
 use prdo::simulator::{Observer, Row, Training, train};

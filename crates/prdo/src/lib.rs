@@ -1,8 +1,8 @@
 //! Private decentralized learning: organisations (nodes of a graph) train one model together with no server.
-//! Each keeps its records and exchanges one noisy model-sized vector with each neighbour a round; the complete
+//! Each keeps its records and exchanges one noisy model-sized vector with each neighbour per round; the complete
 //! transcript is record-level (ε, δ)-differentially private.
 //!
-//! This crate is the façade over the rooms behind it, and the `prdo` command.
+//! This crate is the façade over the rooms behind it.
 //!
 //! # A private run on your own records
 //!
@@ -63,7 +63,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod budget;
-pub mod config;
+pub mod build;
 pub mod error;
 pub mod export;
 pub mod plan;

@@ -7,7 +7,7 @@ mod training;
 pub use scores::{ClassScores, Scores};
 pub use threshold::Threshold;
 
-use crate::config::{Form, Map, PlannedModel, Refused, network_of, plan_model};
+use crate::build::{Form, Map, PlannedModel, Refused, network_of, plan_model};
 use prdo_data::{self as data, DataError, Dataset, Feature, Format, Layout, Loaded, Options, Table};
 use prdo_runfile::{ConfigError, Document, Key, RunFile};
 use prdo_store::{NetworkFile, RecordFacts, Summary, artefact, names, read_models, read_node_model};
@@ -20,62 +20,24 @@ use training::Training;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {
-    /// A folder that holds no trained model.
     #[error(
         "{folder}: {problem}; predictions need the folder of a finished run, or of a member's finished node"
     )]
-    Folder {
-        /// Which.
-        folder: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// Settings that make no sense.
+    Folder { folder: String, problem: String },
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A model that gives no classes.
     #[error("a {kind} model predicts no class: logistic, softmax and networks do")]
-    Kind {
-        /// Its kind.
-        kind: String,
-    },
-    /// A node that is not there.
+    Kind { kind: String },
     #[error("node {node} is not allowed: it must be {allowed}")]
-    Node {
-        /// Which.
-        node: String,
-        /// Which there are.
-        allowed: String,
-    },
-    /// A threshold that makes no sense for the model.
+    Node { node: String, allowed: String },
     #[error("threshold {typed} is not allowed: it must be {allowed}")]
-    Threshold {
-        /// As typed.
-        typed: String,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// Records that cannot be read.
+    Threshold { typed: String, allowed: String },
     #[error("{0}")]
     Data(#[from] DataError),
-    /// Records that the model's feature map cannot read.
     #[error("{file}: {problem}")]
-    Features {
-        /// The file.
-        file: String,
-        /// Why.
-        problem: String,
-    },
-    /// Records of another shape.
+    Features { file: String, problem: String },
     #[error("{file} has {found} features, the model was trained on {expected}")]
-    Width {
-        /// The file.
-        file: String,
-        /// Features of its records.
-        found: usize,
-        /// Features that the model reads.
-        expected: usize,
-    },
+    Width { file: String, found: usize, expected: usize },
 }
 
 /// A trained model and what its records look like.
@@ -97,15 +59,12 @@ pub struct Predictor {
 
 /// What a model says about records, in their order.
 pub struct Predictions {
-    /// The classes' names.
     pub classes: Vec<String>,
-    /// Each record's probabilities, one a class.
     pub probabilities: Vec<Vec<f64>>,
     /// From which probability on which class is predicted, where there are two.
     pub threshold: Option<Threshold>,
     /// How good the predictions are, where the records have labels.
     pub scores: Option<Scores>,
-    /// What should be thought about.
     pub warnings: Vec<String>,
     /// What to say where the records are those that the run was trained on.
     pub trained_on: Option<String>,
@@ -144,9 +103,6 @@ fn node_number(node: &str, summary: &Summary) -> Result<usize, PredictError> {
 
 impl Predictor {
     /// The model in a run's folder: the average, or the own one of a node, by its name or number.
-    ///
-    /// # Errors
-    /// A folder without a trained model, or with a damaged one; a node that is not there.
     pub fn open(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
         let broken = |problem: String| PredictError::Folder { folder: folder.display().to_string(), problem };
         let read = |name: &str| std::fs::read(folder.join(name)).map_err(|e| broken(format!("{name}: {e}")));
@@ -188,9 +144,6 @@ impl Predictor {
     }
 
     /// The model in a member's home: its own one. What all agreed on says what it is and what records look like.
-    ///
-    /// # Errors
-    /// A home without a trained model, or with a damaged one.
     pub fn of_member(
         home: &Path,
         facts: RecordFacts,
@@ -235,7 +188,6 @@ impl Predictor {
         Ok(Self { facts, model, map, categories, missing, label, columns, parameters, threshold, training })
     }
 
-    /// The classes' names.
     fn classes(&self) -> Vec<String> {
         let binary = matches!(self.model.form, Form::Logistic(_));
         let count = if binary { 2 } else { self.facts.classes.unwrap_or(2) };
@@ -245,18 +197,12 @@ impl Predictor {
 
     /// The same with a class that is predicted from another probability than ½ on: `0.3` for the second class, or
     /// `NAME=0.3`.
-    ///
-    /// # Errors
-    /// What is no probability, a class that the model does not have, or a model of more than two.
     pub fn with_threshold(self, typed: &str) -> Result<Self, PredictError> {
         let threshold = Threshold::parse(typed, &self.classes())?;
         Ok(Self { threshold, ..self })
     }
 
     /// Predicts the records of a file. `label` names the column of labels, which may be missing.
-    ///
-    /// # Errors
-    /// Records that cannot be read or are not of the model's shape; labels that are none of its classes.
     pub fn predict(&self, path: &Path, label: Option<&str>) -> Result<Predictions, PredictError> {
         let trained_on = self.training.as_ref().and_then(|training| training.flattering(path));
         Ok(Predictions { trained_on, ..self.predict_file(path, label)? })
@@ -315,7 +261,6 @@ impl Predictor {
         self.linear(table)
     }
 
-    /// The scores of a linear model.
     fn linear<F: Feature>(&self, table: &Table<F>) -> Vec<Vec<f64>> {
         let binary = matches!(self.model.form, Form::Logistic(_));
         let classes = if binary { 1 } else { self.facts.classes.unwrap_or(2) as usize };

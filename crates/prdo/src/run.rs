@@ -19,54 +19,38 @@ pub use prdo_store::Guarantee;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Privacy {
     /// At most ε at δ for the whole transcript; the noise is calibrated to it.
-    Budget {
-        /// ε.
-        epsilon: f64,
-        /// δ.
-        delta: f64,
-    },
+    Budget { epsilon: f64, delta: f64 },
     /// A given noise multiplier; ε at δ follows from it.
     Noise {
         /// z: noise standard deviation over sensitivity.
         multiplier: f64,
-        /// δ.
         delta: f64,
     },
 }
 
 /// What the noise of a private run follows from: public facts, no record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
-    /// What is promised.
+pub struct PrivacySettings {
     pub privacy: Privacy,
-    /// How privacy losses are added up.
     pub accounting: Accounting,
     /// Whether the first round uses b₀.
     pub first_batch: bool,
     /// b₀ and b.
     pub batch: (usize, usize),
-    /// Records of the smallest node.
     pub least: usize,
-    /// T.
     pub rounds: u32,
 }
 
-impl Plan {
+impl PrivacySettings {
     /// The noise and what all rounds will cost, after `spent` was released about the same records.
     ///
     /// # Guarantee
     /// ε of the result is for `spent` and all rounds together; it is at most the budget, if there is one.
-    ///
-    /// # Errors
-    /// Numbers out of range, or a budget that no noise keeps.
     pub fn guarantee(&self, spent: &History) -> Result<Guarantee, RunError> {
         self.guarantee_among(&Calibrations::default(), spent)
     }
 
     /// The same, calibrated only if these do not know it.
-    ///
-    /// # Errors
-    /// As [`Plan::guarantee`].
     pub fn guarantee_among(&self, known: &Calibrations, spent: &History) -> Result<Guarantee, RunError> {
         use prdo_privacy::Batch;
         let batches = Batches::new(self.batch.0, self.batch.1);
@@ -90,7 +74,7 @@ impl Plan {
             accounting: self.accounting,
         };
         let mut history = spent.clone();
-        history.append(&guarantee.plan(self.rounds)?);
+        history.append(&guarantee.releases(self.rounds)?);
         let cost = accountant.epsilon(&history, delta)?.upper;
         if let (Privacy::Budget { epsilon, .. }, true) = (&self.privacy, cost == 0.0) {
             return Err(nothing_to_keep(*epsilon, delta).into());
@@ -172,7 +156,6 @@ impl<M: Model + 'static> Run<M> {
         }
     }
 
-    /// T, the number of rounds.
     #[must_use]
     pub fn rounds(self, rounds: u32) -> Self {
         Self { rounds, ..self }
@@ -229,7 +212,6 @@ impl<M: Model + 'static> Run<M> {
         Self { clip: Some((gradient, difference)), ..self }
     }
 
-    /// Protects every record.
     #[must_use]
     pub fn private(self, privacy: Privacy) -> Self {
         Self { privacy: Some(privacy), ..self }
@@ -272,9 +254,6 @@ impl<M: Model + 'static> Run<M> {
     }
 
     /// Checks everything and seals the records. Nothing has been trained or released yet.
-    ///
-    /// # Errors
-    /// Whatever is out of range or does not fit, with its field and value.
     pub fn prepare(self) -> Result<Prepared, RunError> {
         if self.rounds == 0 {
             return Err(RunError::range(Key::Rounds, 0, "at least 1"));
@@ -334,7 +313,7 @@ impl<M: Model + 'static> Run<M> {
         let Some(privacy) = self.privacy else { return Ok(None) };
         let (accounting, rounds) = (self.accounting, self.rounds);
         let first_batch = self.method.card().first_batch;
-        let plan = Plan { privacy, accounting, first_batch, batch, least, rounds };
+        let plan = PrivacySettings { privacy, accounting, first_batch, batch, least, rounds };
         plan.guarantee_among(&self.calibrations, &self.spent).map(Some)
     }
 
@@ -359,7 +338,7 @@ impl<M: Model + 'static> Run<M> {
         let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
         // No node costs more than the plan of the smallest one: proven once, for all charges of all nodes.
         let mut plan = self.spent.clone();
-        plan.append(&guarantee.plan(self.rounds)?);
+        plan.append(&guarantee.releases(self.rounds)?);
         accountant.prove(&plan, &budget)?;
         let gate = |(node, records): (usize, M::Data)| {
             let rules = PrivateRules {
@@ -395,52 +374,33 @@ impl<M: Model + 'static> Run<M> {
     }
 
     /// Prepares the run and trains it to its end.
-    ///
-    /// # Errors
-    /// As [`Run::prepare`], or a run that diverges.
     pub fn train(self) -> Result<Outcome, RunError> {
         self.prepare()?.train()
     }
 }
 
-/// Public facts of a prepared run.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// Eigenvalues of W that matter.
     pub spectrum: Spectrum,
-    /// n.
     pub nodes: usize,
-    /// Undirected edges.
     pub links: usize,
-    /// Records of the smallest node.
     pub least_records: usize,
-    /// Records of all nodes.
     pub records: usize,
     /// Those on which loss and gradient norm are measured: all of them unless the run says otherwise.
     pub measured_records: usize,
-    /// d.
     pub parameters: usize,
 }
 
-/// A run that was checked and is ready to train.
 pub struct Prepared {
-    /// The nodes.
     pub training: Box<dyn Training>,
-    /// How long, and when to measure.
     pub schedule: Schedule,
     /// What it promises; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
-    /// What is public about it.
     pub facts: Facts,
-    /// How many records each node has.
     pub node_records: Vec<usize>,
 }
 
 impl Prepared {
-    /// Trains to the end.
-    ///
-    /// # Errors
-    /// A run that diverges.
     pub fn train(mut self) -> Result<Outcome, RunError> {
         let mut record = Record::default();
         let end = train(&mut *self.training, &self.schedule, &mut record)?;
@@ -468,16 +428,13 @@ impl Prepared {
     }
 }
 
-/// What came out of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Metrics, first row at the start, last at the end.
     pub rows: Vec<Row>,
-    /// The paper's moments, if asked for.
     pub moments: Vec<Moments>,
     /// x̄.
     pub average: Vec<f64>,
-    /// Each node's model.
     pub models: Vec<Vec<f64>>,
     /// Held-out accuracy of each node's own model (of the first thousand nodes).
     pub node_accuracy: Vec<f64>,

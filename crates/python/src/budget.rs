@@ -4,8 +4,8 @@ use crate::errors;
 use prdo::accounting::{Accountant, AccountingError, Method, Target};
 use prdo::budget::words::{self, plain};
 use prdo::budget::{
-    Against, Allowed, BUDGET, CurveError, DELTA, EPSILON, NOISE, POINTS, Plan, Question, RATE, ROUNDS, lower,
-    ratio,
+    Against, Allowed, BUDGET, CurveError, DELTA, EPSILON, NOISE, POINTS, Question, RATE, ROUNDS, Releases,
+    lower, ratio,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -40,11 +40,11 @@ impl Settings<'_> {
         self.number("rounds", &ROUNDS).map(|rounds| rounds as u64)
     }
 
-    fn plan(&self, rounds: u64) -> PyResult<Plan> {
+    fn plan(&self, rounds: u64) -> PyResult<Releases> {
         let (rate, noise) = (self.number("rate", &RATE)?, self.number("noise", &NOISE)?);
         let first_rate = self.optional("first_rate", &RATE)?.unwrap_or(rate);
         let first_noise = self.optional("first_noise", &NOISE)?.unwrap_or(noise);
-        Ok(Plan { rate, first_rate, noise, first_noise, rounds })
+        Ok(Releases { rate, first_rate, noise, first_noise, rounds })
     }
 
     fn target(&self) -> PyResult<Target> {
@@ -93,8 +93,8 @@ fn fit<T>(
     py: Python<'_>,
     accountant: &str,
     target: Target,
-    search: impl FnOnce(&Accountant) -> Result<Plan, AccountingError> + Send,
-    fitted: fn(&Plan) -> T,
+    search: impl FnOnce(&Accountant) -> Result<Releases, AccountingError> + Send,
+    fitted: fn(&Releases) -> T,
 ) -> PyResult<Fitted<T>> {
     let method = method(accountant)?;
     let found = py.detach(|| {
@@ -112,7 +112,7 @@ pub fn noise(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyResu
     let rate = settings.number("rate", &RATE)?;
     let rates = (settings.optional("first_rate", &RATE)?.unwrap_or(rate), rate);
     let (rounds, target) = (settings.rounds()?, settings.target()?);
-    let search = move |a: &Accountant| Plan::with_least_noise(a, &target, rates, rounds);
+    let search = move |a: &Accountant| Releases::with_least_noise(a, &target, rates, rounds);
     fit(py, accountant, target, search, |plan| plan.noise)
 }
 
@@ -128,7 +128,7 @@ pub fn rounds(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyRes
 pub fn rate(py: Python<'_>, settings: Settings<'_>, accountant: &str) -> PyResult<Fitted<f64>> {
     let (noise, rounds) = (settings.number("noise", &NOISE)?, settings.rounds()?);
     let target = settings.target()?;
-    let search = move |a: &Accountant| Plan::with_largest_rate(a, &target, noise, rounds);
+    let search = move |a: &Accountant| Releases::with_largest_rate(a, &target, noise, rounds);
     fit(py, accountant, target, search, |plan| plan.rate)
 }
 

@@ -4,7 +4,7 @@ use crate::bytes;
 use crate::errors;
 use crate::session::ORIGIN;
 use prdo::algorithm::graph::NetworkError;
-use prdo::config::wiring;
+use prdo::build::wiring;
 use prdo::report::network_figure;
 use prdo::runfile::{Document, Key};
 use pyo3::prelude::*;

@@ -37,10 +37,13 @@ mod _prdo {
     use crate::trained::Trained;
     #[pymodule_export]
     use crate::user_model::check_model;
+    use prdo::simulator::COLUMNS;
     use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("COLUMNS", PyTuple::new(module.py(), COLUMNS.iter().map(|column| column.name))?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -5,7 +5,7 @@ use crate::records::Arrays;
 use crate::shared::Shared;
 use crate::trained::{self, Trained};
 use crate::user_model::{ModelHandle, UserModel};
-use prdo::config::{Built, build, build_own, resolved};
+use prdo::build::{Built, build, build_own, resolved};
 use prdo::runfile::{Document, Given, Key};
 use prdo::simulator::Row;
 use prdo::store::{Folder, FolderError, Worry};

@@ -2,7 +2,7 @@
 
 use crate::bytes;
 use crate::errors;
-use prdo::config::Built;
+use prdo::build::Built;
 use prdo::plot::{Chart, Figure, LegendPlace, Scale, Series};
 use prdo::simulator::{Moments, Row};
 use prdo::store::{
@@ -76,11 +76,6 @@ impl Trained {
     #[getter]
     fn summary(&self) -> String {
         artefact::line(&self.results.summary)
-    }
-
-    #[getter]
-    fn columns(&self) -> Vec<String> {
-        COLUMNS.iter().map(|column| column.name.to_string()).collect()
     }
 
     #[getter]

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::model::{Calls, PythonModel, TOLERANCE, dependence};
 use crate::records::Arrays;
 use crate::shared::Shared;
-use prdo::config::{BoxedModel, OwnModel};
+use prdo::build::{BoxedModel, OwnModel};
 use prdo::data::{Feature, ImageShape, Loaded, Table};
 use prdo::privacy::Start;
 use prdo::store::RecordFacts;

@@ -6,20 +6,13 @@
   // By which the server knows this page from others: it does not end before each has heard how the run did.
   const SELF = document.currentScript.nonce;
   const EVERY = 1000, HIDDEN = 5000, SLOWEST = 10000, PATIENCE = 3;
-  const RUN_PANELS = [
-    { key: "test_accuracy", title: "Test accuracy", label: "share right", percent: true, log: false, range: null },
-    { key: "loss", title: "Loss", label: "f(x̄)", log: false, percent: false, range: null },
-    { key: "grad_norm", title: "Gradient norm", label: "‖∇f(x̄)‖", log: true, percent: false, range: null },
-    { key: "consensus_error", title: "Disagreement", label: "(1/n)·Σ‖xᵢ − x̄‖²", log: true, percent: false, range: null },
-    { key: "epsilon_spent", title: "Privacy spent", label: "ε", log: false, percent: false, range: null },
-    { key: "clipped_gradient_fraction", title: "Gradients clipped", label: "share", log: false, percent: true, range: [0, 1] },
-  ];
+  // Every metric's axis or panel; the server puts them here.
+  const { axes: AXES, panels: RUN_PANELS } = /*metrics*/ { axes: [], panels: [] };
   const NODE_PANELS = [
     { key: "test_accuracy", title: "Test accuracy of this member's model", label: "share right", percent: true, log: false, range: null },
     { key: "epsilon_spent", title: "Privacy spent by these records", label: "ε", log: false, percent: false, range: null },
     { key: "rounds_per_second", title: "Rounds a second since the start", label: "rounds/s", log: false, percent: false, range: null },
   ];
-  const AXES = [{ key: "round", label: "rounds" }, { key: "bytes_sent", label: "bytes sent" }, { key: "gradient_evaluations", label: "gradient evaluations" }];
 
   const at = (id) => document.getElementById(id);
   const text = (id, words) => { const node = at(id); if (node.textContent !== words) node.textContent = words; };

@@ -65,9 +65,20 @@ fn series_of(group: &Group<'_>, style: usize) -> Json {
     json!({ "name": group.name, "style": style, "columns": means, "low": low, "high": high })
 }
 
-/// Axes and panels for the columns that these rows have.
+/// Axes and panels for the columns that these rows have, and their series.
 fn spec(rows: &[&Row], series: Json, baseline: Option<f64>) -> Json {
     let has = |column: &Column| rows.iter().any(|row| column.value(row).is_some());
+    let (axes, panels) = axes_and_panels(has, baseline);
+    json!({ "axes": axes, "panels": panels, "series": series })
+}
+
+/// Axes and panels of every metric: for a page that gets its rows later.
+pub(crate) fn of_metrics() -> Json {
+    let (axes, panels) = axes_and_panels(|_| true, None);
+    json!({ "axes": axes, "panels": panels })
+}
+
+fn axes_and_panels(has: impl Fn(&Column) -> bool, baseline: Option<f64>) -> (Vec<Json>, Vec<Json>) {
     let (mut axes, mut panels) = (Vec::new(), Vec::new());
     for column in columns() {
         let key = column.name;
@@ -86,7 +97,7 @@ fn spec(rows: &[&Row], series: Json, baseline: Option<f64>) -> Json {
             Panel::Curve { .. } => {}
         }
     }
-    json!({ "axes": axes, "panels": panels, "series": series })
+    (axes, panels)
 }
 
 /// The numbers of the rows that are kept, first and last among them.

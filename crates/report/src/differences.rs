@@ -212,18 +212,8 @@ mod tests {
     use prdo_simulator::Row;
 
     fn cell(method: Method, seed: u64, accuracy: f64) -> Cell {
-        let row = Row {
-            round: 10,
-            loss: 1.0,
-            grad_norm: 1.0,
-            consensus_error: 0.0,
-            test_accuracy: Some(accuracy),
-            epsilon_spent: None,
-            bytes_sent: 0,
-            gradient_evaluations: 0,
-            clipped_gradient_fraction: None,
-            clipped_difference_fraction: None,
-        };
+        let row =
+            Row { round: 10, loss: 1.0, grad_norm: 1.0, test_accuracy: Some(accuracy), ..Row::default() };
         Cell {
             method,
             labels: Vec::new(),

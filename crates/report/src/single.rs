@@ -15,7 +15,7 @@ use prdo_algorithm::Method;
 use prdo_plot::{Chart, Figure, LegendPlace, Scale, Series};
 use prdo_runfile::{Document, Key, wiring};
 use prdo_simulator::Row;
-use prdo_store::{Guarantee, Summary, names, ran_away};
+use prdo_store::{Guarantee, Summary, divergence, names};
 use std::path::Path;
 
 /// A graph of more nodes is not worked out again for its picture.
@@ -34,9 +34,9 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     let title = name.map_or(title.to_string(), |name| format!("{name}: {title}"));
     let mut page = Page::new(&title, &lead(&found));
     add_state(&mut page, &found, folder);
-    // Of a model that ran away only one thing is to be said, and add_state says it.
-    let away = ran_away(&found.rows).is_some();
-    let warnings = if away { summary.other_warnings() } else { &summary.warnings };
+    // Of a training that diverged only one thing is to be said, and add_state says it.
+    let diverged = divergence(&found.rows).is_some();
+    let warnings = if diverged { summary.other_warnings() } else { &summary.warnings };
     warnings.iter().for_each(|warning| page.note(warning, true));
     page.explained_cards(&cards(&found.rows, &summary));
     let last: Vec<&Row> = found.rows.last().into_iter().collect();
@@ -81,8 +81,8 @@ fn method(found: &mut Found) -> Option<Method> {
 /// Whether the run is finished, how to go on if it is not, and what is missing.
 fn add_state(page: &mut Page, found: &Found, folder: &Path) {
     add_gaps(page, &found.gaps);
-    if let Some(away) = ran_away(&found.rows) {
-        page.note(&format!("{}.", capitalised(&away.words)), true);
+    if let Some(worry) = divergence(&found.rows) {
+        page.note(&format!("{}.", capitalised(&worry.words)), true);
     }
     if found.is_finished() {
         return;

@@ -76,14 +76,14 @@ impl RunFile {
         })
     }
 
-    /// Which of these keys were typed without effect on a run of this kind of model, and why. One that is meant for some
-    /// values of a sweep is not named.
-    pub fn without_effect(&self, keys: impl IntoIterator<Item = Key>, model: ModelKind) -> Vec<String> {
-        let said = |key: Key| {
-            let Unread { decided_by, why } = self.unread(key, model)?;
-            let meant = !self.has(key) || self.document.is_swept(decided_by);
+    /// Which keys were typed without effect on a run of this kind of model, and why. One that is meant for some values of
+    /// a sweep is not named.
+    pub fn without_effect(&self, model: ModelKind) -> Vec<String> {
+        let said = |key: &Key| {
+            let Unread { decided_by, why } = self.unread(*key, model)?;
+            let meant = !self.has(*key) || self.document.is_swept(decided_by);
             why.filter(|_| !meant).map(|why| format!("{key} has no effect: {why}"))
         };
-        keys.into_iter().filter_map(said).collect()
+        Key::all().iter().filter_map(said).collect()
     }
 }

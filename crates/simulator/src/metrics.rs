@@ -1,30 +1,90 @@
 //! What is measured during a run.
 
-use prdo_privacy::{Data, Model, Records};
+use crate::column::PanelScale::{Linear, Log, Share, WholeShare};
+use crate::column::Section::{Cost, Privacy, Training};
+use crate::column::{Column, Field, Panel};
+use prdo_privacy::{Data, Diagnostics, Model, Records};
 use rayon::prelude::*;
 
-/// One row of `metrics.csv`: the network after `round` updates. Measured without protection, by whoever runs
-/// the simulation and holds all the data.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row {
-    pub round: u32,
+/// The network after a round: what metrics are computed from.
+pub(crate) struct Measured<'a> {
+    pub(crate) round: u32,
+    pub(crate) models: Vec<&'a [f64]>,
+    /// x̄.
+    pub(crate) average: &'a [f64],
+    /// f(x̄) and ∇f(x̄).
+    pub(crate) objective: (f64, Vec<f64>),
+    pub(crate) test_accuracy: Option<f64>,
+    pub(crate) epsilon_spent: Option<f64>,
+    pub(crate) bytes_sent: u64,
+    pub(crate) gradient_evaluations: u64,
+    /// Counts since the row before, where anything is clipped.
+    pub(crate) clipped: Option<Diagnostics>,
+}
+
+/// Makes [`Row`] and [`COLUMNS`] of a list of metrics: what it is, its name and type, how it is computed, under what
+/// TensorBoard shows it and how it is drawn.
+macro_rules! metrics {
+    ($($(#[$what:meta])* $name:ident: $type:ty = |$measured:ident| $value:expr, $section:expr, $panel:expr;)*) => {
+        /// One row of `metrics.csv`: the network after `round` updates. Measured without protection, by whoever runs
+        /// the simulation and holds all the data.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct Row {
+            $($(#[$what])* pub $name: $type,)*
+        }
+
+        impl Row {
+            pub(crate) fn of(measured: &Measured<'_>) -> Self {
+                Self { $($name: { let $measured = measured; $value },)* }
+            }
+        }
+
+        /// Every metric, in the order of the file.
+        pub const COLUMNS: &[Column] = &[$(Column {
+            name: stringify!($name),
+            section: $section,
+            panel: $panel,
+            get: |row| row.$name.number(),
+            set: |row, number| Field::of(number).map(|value| row.$name = value),
+        },)*];
+    };
+}
+
+// A new metric comes last: files of earlier versions lack its column.
+metrics! {
+    /// How many updates were done.
+    round: u32 = |m| m.round, None, Panel::axis("rounds");
     /// f(x̄); of the first records of each node only where the run says so ([`crate::Simulation::measure_on`]).
-    pub loss: f64,
+    loss: f64 = |m| m.objective.0, Some(Training), Panel::curve("Loss", "f(x̄)", Linear);
     /// ‖∇f(x̄)‖, of the same records as the loss.
-    pub grad_norm: f64,
+    grad_norm: f64 = |m| squared_norm(&m.objective.1).sqrt(),
+        Some(Training), Panel::curve("Gradient norm", "‖∇f(x̄)‖", Log);
     /// (1/n)·Σ‖x_i − x̄‖².
-    pub consensus_error: f64,
+    consensus_error: f64 = |m| {
+        let distance: f64 = m.models.iter().map(|x| squared_distance(x, m.average)).sum();
+        distance / m.models.len() as f64
+    }, Some(Training), Panel::curve("Disagreement of the nodes", "mean ‖x − x̄‖²", Log);
     /// Share of the public held-out records that x̄ gets right.
-    pub test_accuracy: Option<f64>,
-    pub epsilon_spent: Option<f64>,
+    test_accuracy: Option<f64> = |m| m.test_accuracy,
+        Some(Training), Panel::headline("Test accuracy", "share right", Share);
+    /// The largest ε any node has spent; `None` without privacy.
+    epsilon_spent: Option<f64> = |m| m.epsilon_spent, Some(Privacy), Panel::curve("Privacy spent", "ε", Linear);
     /// Bytes sent by all nodes so far, 8 per number.
-    pub bytes_sent: u64,
+    bytes_sent: u64 = |m| m.bytes_sent, Some(Cost), Panel::axis("bytes sent");
     /// Per-record gradients evaluated by all nodes so far.
-    pub gradient_evaluations: u64,
+    gradient_evaluations: u64 = |m| m.gradient_evaluations, Some(Cost), Panel::axis("gradient evaluations");
     /// Share of gradients clipped since the row before; `None` where nothing is clipped or was sampled.
-    pub clipped_gradient_fraction: Option<f64>,
+    clipped_gradient_fraction: Option<f64> = |m| share(m.clipped, |c| (c.clipped_gradients, c.records)),
+        Some(Privacy), Panel::curve("Clipped gradients", "share of records", WholeShare);
     /// Share of gradient differences clipped since the row before.
-    pub clipped_difference_fraction: Option<f64>,
+    clipped_difference_fraction: Option<f64> = |m| share(m.clipped, |c| (c.clipped_differences, c.differences)),
+        Some(Privacy), Panel::curve("Clipped differences", "share of records", WholeShare);
+}
+
+/// A part of a whole, as counts have them; `None` where there is nothing.
+fn share(counts: Option<Diagnostics>, of: fn(&Diagnostics) -> (u64, u64)) -> Option<f64> {
+    let (part, whole) = of(&counts?);
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// The paper's moments at round t, for one realisation (equation `cv:moment-definitions`): expectations are

@@ -1,6 +1,6 @@
 //! All nodes of a run, and one round of theirs.
 
-use crate::metrics::{Moments, Row, mean, squared_distance, squared_norm};
+use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_norm};
 use prdo_accounting::History;
 use prdo_algorithm::graph::Mixing;
 use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError, Startable};
@@ -178,24 +178,19 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// Measures the network as it is, and starts the clipping fractions anew.
     pub fn measure(&mut self) -> Row {
-        let average = self.average();
-        let (loss, gradient) = self.objective_of_first(self.measured_records, &average);
-        let distance: f64 = self.models().map(|x| squared_distance(x, &average)).sum();
         let recent = std::mem::take(&mut self.totals.recent);
-        let clips = self.clips();
-        let fraction = |part: u64, whole: u64| (clips && whole > 0).then(|| part as f64 / whole as f64);
-        Row {
+        let average = self.average();
+        Row::of(&Measured {
             round: self.totals.round,
-            loss,
-            grad_norm: squared_norm(&gradient).sqrt(),
-            consensus_error: distance / self.nodes.len() as f64,
+            models: self.models().collect(),
+            average: &average,
+            objective: self.objective_of_first(self.measured_records, &average),
             test_accuracy: self.accuracy(&average),
             epsilon_spent: self.epsilon_spent(),
             bytes_sent: self.totals.bytes_sent,
             gradient_evaluations: self.totals.gradient_evaluations,
-            clipped_gradient_fraction: fraction(recent.clipped_gradients, recent.records),
-            clipped_difference_fraction: fraction(recent.clipped_differences, recent.differences),
-        }
+            clipped: self.clips().then_some(recent),
+        })
     }
 
     fn clips(&self) -> bool {

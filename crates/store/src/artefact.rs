@@ -7,16 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// A file that is not the artefact it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// No JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// JSON, but no object.
     #[error("not an object")]
     NotObject,
-    /// A field of the wrong type.
     #[error("{0}")]
     Field(FieldDamage),
 }
@@ -25,16 +21,10 @@ pub enum Damage {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {problem}")]
 pub struct FieldDamage {
-    /// Its key.
     pub field: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 
-/// The artefact in a file's bytes.
-///
-/// # Errors
-/// No JSON object, or a field of the wrong type.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Damage> {
     let (artefact, damaged) = salvage(bytes)?;
     match damaged.into_iter().next() {
@@ -44,9 +34,6 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Damage> {
 }
 
 /// As much of the artefact as can be read, and the fields that cannot.
-///
-/// # Errors
-/// No JSON object.
 pub fn salvage<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, Vec<FieldDamage>), Damage> {
     let value: Value = serde_json::from_slice(bytes)?;
     if let (true, Ok(artefact)) = (value.is_object(), T::deserialize(&value)) {
@@ -69,12 +56,10 @@ pub fn salvage<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, Vec<FieldDamage>
     Ok((serde_json::from_value(fields.into())?, damaged))
 }
 
-/// An artefact on one line.
 pub fn line<T: Serialize>(artefact: &T) -> String {
     json!(artefact).to_string()
 }
 
-/// An artefact as its file has it.
 pub fn text<T: Serialize>(artefact: &T) -> String {
     format!("{:#}\n", json!(artefact))
 }

@@ -12,54 +12,24 @@ pub struct Folder {
     _lock: Lock,
 }
 
-/// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It holds a finished run.
     #[error("{path} holds a finished run, which is kept: choose another --out, or add --overwrite")]
-    Finished {
-        /// The folder.
-        path: String,
-    },
-    /// It holds a run that was interrupted.
-    #[error("{path} holds an interrupted run: add --resume to go on with it, or --overwrite to begin anew")]
-    Interrupted {
-        /// The folder.
-        path: String,
-    },
-    /// It holds other files.
+    Finished { path: String },
+    #[error("{path} holds an interrupted run: add --resume to resume it, or --overwrite to start again")]
+    Interrupted { path: String },
     #[error("{path} is not empty and not a prdo run: choose another --out")]
-    Foreign {
-        /// The folder.
-        path: String,
-    },
-    /// It holds a run or a comparison, and was meant for something else.
+    Foreign { path: String },
     #[error("{path} holds a run or a comparison, which is kept: choose another --out")]
-    Other {
-        /// The folder.
-        path: String,
-    },
-    /// It is no folder, or would be in something that is none.
+    Other { path: String },
     #[error(
         "{path} is not a folder: a file is there (or where a folder above it should be); choose another --out"
     )]
-    NotFolder {
-        /// The path.
-        path: String,
-    },
-    /// There is nothing to resume.
+    NotFolder { path: String },
     #[error("{path} has no run to resume: leave --resume out")]
-    NothingToResume {
-        /// The folder.
-        path: String,
-    },
-    /// Another process is writing there.
+    NothingToResume { path: String },
     #[error("{path} is in use by another prdo process")]
-    InUse {
-        /// The folder.
-        path: String,
-    },
-    /// The disk.
+    InUse { path: String },
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
@@ -100,7 +70,6 @@ pub enum Contents {
     Run,
     /// The results of an experiment, a search or an audit, and a report.
     Results,
-    /// Nothing yet.
     Nothing,
     /// Files that are not prdo's.
     Foreign,
@@ -166,9 +135,6 @@ impl Folder {
     }
 
     /// The folder of a run that was interrupted (or is finished already).
-    ///
-    /// # Errors
-    /// No run there, or one in use.
     pub fn resume(path: &Path) -> Result<Self, FolderError> {
         // A folder with our lock and nothing else: the run was stopped before it wrote anything.
         if !path.join(names::RUN_FILE).is_file() && !path.join(LOCK).is_file() {
@@ -178,9 +144,6 @@ impl Folder {
     }
 
     /// The folder of work that goes on wherever it was left: made if it is not there, taken as it is if it is prdo's.
-    ///
-    /// # Errors
-    /// Someone else's folder, or one in use.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Self::check_ours(path, &[LOCK])?;
         fs::create_dir_all(path).map_err(DiskError::of("cannot make the folder", path))?;
@@ -189,9 +152,6 @@ impl Folder {
 
     /// The same for a folder that several processes fill with runs in folders below: waits until no other one is writing
     /// there. A folder that holds the file `mark` is prdo's too, wherever it came from.
-    ///
-    /// # Errors
-    /// Someone else's folder, that of a single run or of a comparison, or a disk that fails.
     pub fn wait(path: &Path, mark: &str) -> Result<Self, FolderError> {
         Self::check_ours(path, &[LOCK, mark])?;
         let single = [names::RUN_FILE, names::SUMMARY, names::COMPARISON, names::PARTS];
@@ -204,9 +164,6 @@ impl Folder {
     }
 
     /// Refuses a folder that holds something but none of these files.
-    ///
-    /// # Errors
-    /// Someone else's folder.
     fn check_ours(path: &Path, marks: &[&str]) -> Result<(), FolderError> {
         let present = entries(path)?;
         match present.is_empty() || present.iter().any(|entry| marks.contains(&entry.as_str())) {
@@ -237,33 +194,23 @@ impl Folder {
         }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where a file of this name is in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Whether the run in it is finished.
     pub fn is_finished(&self) -> bool {
         FINISHED.iter().any(|file| self.path.join(file).exists())
     }
 
     /// Writes a file whole or not at all.
-    ///
-    /// # Errors
-    /// When the disk fails.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FolderError> {
         Ok(prdo_disk::write_atomically(&self.path.join(name), bytes)?)
     }
 
-    /// The last checkpoint, if there is one.
-    ///
-    /// # Errors
-    /// When it is there and cannot be read.
     pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, FolderError> {
         let path = self.path.join(names::CHECKPOINT);
         match fs::read(&path) {

@@ -17,6 +17,7 @@ mod row;
 mod statement;
 mod status;
 mod summary;
+mod version_0_1_0;
 
 pub use comparison::{Cell, Comparison, DifferenceRecord, Guarantee, Part};
 pub use folder::{Contents, Folder, FolderError};
@@ -24,10 +25,11 @@ pub use live::{Live, LiveFile, LogLine, Outlook, State, time_before};
 pub use log::{Entry, Level, Log, last_entries, utc};
 pub use model::{read_models, read_node_model, write_model, write_models};
 pub use network::{NetworkFile, NetworkFileError, is_trained_by_prdo, read_network, write_network};
-pub use outcome::{BadOutcome, Worry, ran_away, worries};
+pub use outcome::{BadOutcome, Worry, divergence, worries};
+pub use prdo_simulator::{COLUMNS, Column, Number, Panel, PanelScale, Section};
 pub use row::{
-    COLUMNS, Column, LinesFile, Number, Panel, PanelScale, Section, column, format_moments, format_row,
-    header, moments_header, parse_moments, parse_rows, salvage_rows,
+    LinesFile, column, format_moments, format_row, header, moments_header, parse_moments, parse_rows,
+    salvage_rows,
 };
 pub use statement::{StatementFileError, load_statement, save_statement};
 pub use status::{MemberSummary, Neighbour, Status};

@@ -16,11 +16,10 @@ use std::time::{Duration, Instant, SystemTime};
 /// How a run stands, as the file has it; what an earlier version did not write is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct Live {
     pub state: Option<State>,
     pub message: Option<String>,
-    /// What to type to go on, should it be stopped.
+    /// The command that resumes it, should it be stopped.
     pub again: Option<String>,
     pub process: Option<u32>,
     pub started: Option<String>,
@@ -44,18 +43,14 @@ pub struct Live {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// At work.
     Running,
-    /// Stopped before its end, to go on later.
+    /// Before its end, to be resumed later.
     Stopped,
-    /// At its end.
     Finished,
-    /// It could not go on.
     Failed,
 }
 
 impl State {
-    /// As files have it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -74,9 +69,7 @@ impl State {
     }
 }
 
-/// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(reason = "the keys of the file")]
 pub struct LogLine {
     pub time: String,
     pub level: Level,
@@ -97,7 +90,6 @@ const YOUNG: Duration = Duration::from_secs(2);
 /// What does not change while a run goes on.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// T.
     pub rounds: u32,
     /// Rounds done when this process began.
     pub from: u32,
@@ -107,7 +99,7 @@ pub struct Outlook {
     pub numbers: u64,
     /// How long earlier processes trained.
     pub before: Duration,
-    /// What to type to go on, should it be stopped.
+    /// The command that resumes it, should it be stopped.
     pub again: String,
 }
 
@@ -138,7 +130,7 @@ fn read(path: &Path) -> Live {
 }
 
 impl LiveFile {
-    /// Says that a run begins or goes on in a folder; the log of the process before is kept.
+    /// Says that a run begins or is resumed in a folder; the log of the process before is kept.
     pub fn begin(folder: &Path, outlook: Outlook) -> Self {
         let path = folder.join(names::LIVE);
         let log = if outlook.from > 0 { read(&path).log } else { Vec::new() };
@@ -157,7 +149,7 @@ impl LiveFile {
         };
         live.add(
             Level::Info,
-            if round > 0 { format!("going on after round {round}") } else { "started".into() },
+            if round > 0 { format!("resumed after round {round}") } else { "started".into() },
         );
         live.write(State::Running, None);
         // The first look at the nodes' models has not been timed yet: this is what it may take.
@@ -173,7 +165,6 @@ impl LiveFile {
         self.log.drain(..over);
     }
 
-    /// A row was measured.
     pub fn row(&mut self, row: &Row) {
         (self.row_at, self.epsilon) = (Instant::now(), row.epsilon_spent);
     }
@@ -290,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_says_how_it_stands_and_keeps_the_log_when_it_goes_on() {
+    fn a_run_says_how_it_stands_and_keeps_the_log_when_it_is_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let mut live = LiveFile::begin(folder.path(), outlook(0));
         let first = read(folder.path());
@@ -303,7 +294,7 @@ mod tests {
         LiveFile::begin(folder.path(), outlook(4));
         let again = read(folder.path());
         let text = |back: usize| again.log[LINES - back].text.as_str();
-        assert_eq!((text(2), text(1)), ("stopped after round 4", "going on after round 4"));
+        assert_eq!((text(2), text(1)), ("stopped after round 4", "resumed after round 4"));
         assert_eq!((again.state, again.seconds_left), (Some(State::Running), None));
         LiveFile::begin(folder.path(), outlook(0));
         assert_eq!(read(folder.path()).log.len(), 1);

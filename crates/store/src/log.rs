@@ -11,7 +11,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A log of this many bytes becomes the older one.
 const LONGEST: u64 = 4 << 20;
 
-/// How much a line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -24,7 +23,6 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level as a log has it.
     pub fn name(self) -> &'static str {
         match self {
             Level::Info => "info",
@@ -37,11 +35,8 @@ impl Level {
 /// A line of a node's log: when, how much it matters, what happened, and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When, in UTC.
     pub time: String,
-    /// How much it matters.
     pub level: Level,
-    /// What happened.
     pub event: String,
     /// What belongs to it, by event.
     #[serde(flatten)]
@@ -65,9 +60,6 @@ pub struct Log {
 
 impl Log {
     /// Goes on with the log in a folder.
-    ///
-    /// # Errors
-    /// The operating system's.
     pub fn open(folder: &Path) -> std::io::Result<Self> {
         let path = folder.join(names::LOG);
         let file = File::options().create(true).append(true).open(&path)?;
@@ -97,7 +89,6 @@ impl Log {
     }
 }
 
-/// The last lines of the log in a folder.
 pub fn last_entries(folder: &Path, count: usize) -> Vec<Entry> {
     /// Lines are short: as many bytes hold them.
     const TAIL: u64 = 16 << 10;

@@ -1,37 +1,26 @@
 //! `model.safetensors`: x̄ as `average` and each node's model as one row of `nodes`.
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
-use std::collections::HashMap;
 
 /// The file's bytes.
-///
-/// # Errors
-/// When the models have different sizes.
 pub fn write_models(average: &[f64], nodes: &[&[f64]]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
     let bytes = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let (average_bytes, node_bytes) =
         (bytes(average), nodes.iter().flat_map(|x| bytes(x)).collect::<Vec<u8>>());
     let average_view = TensorView::new(Dtype::F64, vec![average.len()], &average_bytes)?;
     let nodes_view = TensorView::new(Dtype::F64, vec![nodes.len(), average.len()], &node_bytes)?;
-    let about = HashMap::from([("format".to_string(), "prdo model, version 1".to_string())]);
-    serialize([("average", average_view), ("nodes", nodes_view)], Some(about))
+    let about = [("format".to_string(), "prdo model, version 1".to_string())];
+    serialize([("average", average_view), ("nodes", nodes_view)], Some(about.into_iter().collect()))
 }
 
 /// The file of one node alone, which knows no average: its model as `model`.
-///
-/// # Errors
-/// None that a vector of numbers has.
 pub fn write_model(model: &[f64]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
     let bytes: Vec<u8> = model.iter().flat_map(|v| v.to_le_bytes()).collect();
     let view = TensorView::new(Dtype::F64, vec![model.len()], &bytes)?;
-    let about = HashMap::from([("format".to_string(), "prdo node model, version 1".to_string())]);
-    serialize([("model", view)], Some(about))
+    let about = [("format".to_string(), "prdo node model, version 1".to_string())];
+    serialize([("model", view)], Some(about.into_iter().collect()))
 }
 
-/// The model in the file of one node.
-///
-/// # Errors
-/// When it is not such a file.
 pub fn read_node_model(bytes: &[u8]) -> Result<Vec<f64>, safetensors::SafeTensorError> {
     Ok(floats(SafeTensors::deserialize(bytes)?.tensor("model")?.data()))
 }
@@ -41,9 +30,6 @@ fn floats(bytes: &[u8]) -> Vec<f64> {
 }
 
 /// x̄ and each node's model from the file's bytes.
-///
-/// # Errors
-/// When it is not such a file.
 pub fn read_models(bytes: &[u8]) -> Result<(Vec<f64>, Vec<Vec<f64>>), safetensors::SafeTensorError> {
     let file = SafeTensors::deserialize(bytes)?;
     let average = floats(file.tensor("average")?.data());

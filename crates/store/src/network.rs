@@ -6,63 +6,28 @@ use prdo_models::network::{Shape, Spec, Tensor};
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// A file that is no model of the network at hand.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkFileError {
-    /// Not a safetensors file, or one that cannot be written.
     #[error("it is not a safetensors file: {0}")]
     Format(#[from] SafeTensorError),
-    /// A model of another size.
     #[error("a model has {found} values, the network has {expected} parameters")]
-    Size {
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// Tensors that the network has and the file has not, or the other way round.
+    Size { found: usize, expected: usize },
     #[error("its tensors are not the network's: {}", differences(missing, extra))]
-    Names {
-        /// What the file lacks.
-        missing: Vec<String>,
-        /// What the network has no place for.
-        extra: Vec<String>,
-    },
-    /// A tensor of another shape.
+    Names { missing: Vec<String>, extra: Vec<String> },
     #[error("tensor {name:?} has shape {found:?}; the network's has {expected:?}")]
-    Shape {
-        /// Which one.
-        name: String,
-        /// Its shape.
-        found: Vec<usize>,
-        /// The shape it should have.
-        expected: Vec<usize>,
-    },
-    /// Numbers of a kind that is not read.
+    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
     #[error("tensor {name:?} holds {found}; allowed: F64, F32, F16, BF16")]
-    Numbers {
-        /// Which one.
-        name: String,
-        /// What it holds.
-        found: String,
-    },
-    /// A file that does not say which network it holds.
+    Numbers { name: String, found: String },
     #[error("its description is not that of a network: {text:?}")]
-    Description {
-        /// What it says.
-        text: String,
-    },
-    /// A value that is not finite.
+    Description { text: String },
     #[error("tensor {name:?}, value {index} is {value}: it must be finite")]
     NotFinite {
-        /// Which one.
         name: String,
         /// Where in it, from 0.
         index: usize,
-        /// The value.
         value: f64,
     },
 }
@@ -81,9 +46,6 @@ fn differences(missing: &[String], extra: &[String]) -> String {
 }
 
 /// The file's bytes: x̄ by tensor, and with `all` each node's model as `nodes.0.conv1.weight`, … too.
-///
-/// # Errors
-/// A model of another size than the network.
 pub fn write_network(
     spec: &Spec,
     average: &[f64],
@@ -109,12 +71,12 @@ pub fn write_network(
     for (name, tensor, bytes) in &named {
         views.push((name.as_str(), TensorView::new(Dtype::F32, tensor.shape.clone(), bytes)?));
     }
-    Ok(serialize(views, Some(about(spec)))?)
+    Ok(serialize(views, Some([about(spec)].into_iter().collect()))?)
 }
 
 /// What the file says about itself. One entry, because safetensors writes several in an order of chance, and the
 /// same run must give the same bytes.
-fn about(spec: &Spec) -> HashMap<String, String> {
+fn about(spec: &Spec) -> (String, String) {
     let input = spec.input();
     let about = About {
         format: "prdo network, version 1".to_string(),
@@ -122,10 +84,9 @@ fn about(spec: &Spec) -> HashMap<String, String> {
         classes: spec.classes(),
         layers: spec.layers().iter().map(ToString::to_string).collect(),
     };
-    HashMap::from([("prdo".to_string(), artefact::line(&about))])
+    ("prdo".to_string(), artefact::line(&about))
 }
 
-/// A network in a file's description.
 #[derive(Serialize, Deserialize)]
 struct About {
     #[serde(default)]
@@ -137,9 +98,6 @@ struct About {
 
 /// The model in a safetensors file as the flat vector of this network. Tensors are found by name; nodes' models, if
 /// any, are passed over.
-///
-/// # Errors
-/// Tensors that are missing, unknown, of another shape or no numbers; values that are not finite.
 pub fn read_network(spec: &Spec, bytes: &[u8]) -> Result<Vec<f64>, NetworkFileError> {
     let file = SafeTensors::deserialize(bytes)?;
     let known = |name: &str| spec.tensors().iter().any(|tensor| tensor.name == name);
@@ -165,7 +123,6 @@ pub fn read_network(spec: &Spec, bytes: &[u8]) -> Result<Vec<f64>, NetworkFileEr
 
 /// A network and its parameters, from a file that says what it holds.
 pub struct NetworkFile<'a> {
-    /// The network, as the file describes it.
     pub spec: Spec,
     file: SafeTensors<'a>,
 }
@@ -177,9 +134,6 @@ pub fn is_trained_by_prdo(bytes: &[u8]) -> bool {
 
 impl<'a> NetworkFile<'a> {
     /// The network in a file that prdo wrote; `None` when the file holds another kind of model.
-    ///
-    /// # Errors
-    /// Bytes that are no safetensors file, or a description that is none.
     pub fn read(bytes: &'a [u8]) -> Result<Option<Self>, NetworkFileError> {
         let (_, metadata) = SafeTensors::read_metadata(bytes)?;
         let Some(text) = metadata.metadata().as_ref().and_then(|entries| entries.get("prdo")) else {
@@ -190,9 +144,6 @@ impl<'a> NetworkFile<'a> {
     }
 
     /// x̄, or the model of one node (from 0), as the flat vector of the network.
-    ///
-    /// # Errors
-    /// Tensors that are missing, of another shape, no numbers or not finite.
     pub fn model(&self, node: Option<usize>) -> Result<Vec<f64>, NetworkFileError> {
         let prefix = node.map_or(String::new(), |node| format!("nodes.{node}."));
         let mut model = Vec::with_capacity(self.spec.parameters());

@@ -18,18 +18,17 @@ pub enum BadOutcome {
 /// What should worry whoever looks at a run, and what to say about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worry {
-    /// What went wrong.
     pub outcome: BadOutcome,
     /// In words, with what helps.
     pub words: String,
 }
 
-/// What to say where loss or gradient norm is no number any more: one thing helps, and nothing else does.
-pub fn ran_away(rows: &[Row]) -> Option<Worry> {
+/// What to say where loss or gradient norm is not finite any more: one thing helps, and nothing else does.
+pub fn divergence(rows: &[Row]) -> Option<Worry> {
     let row = rows.iter().find(|row| !row.loss.is_finite() || !row.grad_norm.is_finite())?;
     let words = format!(
-        "the model ran away: loss or gradient norm is no finite number from round {} on. The step size is too large for this \
-         problem: train again with a smaller method.step_size (a third of it, and a third of that if need be)",
+        "training diverged at round {} (loss or gradient norm is not finite). The step size is too large for this problem: \
+         train again with a smaller method.step_size (a third of it, and a third of that if need be)",
         row.round
     );
     Some(Worry { outcome: BadOutcome::Diverged, words })
@@ -41,8 +40,8 @@ pub fn worries(rows: &[Row], common: Option<f64>) -> Option<Worry> {
     if last.round == 0 {
         return None;
     }
-    if let Some(away) = ran_away(rows) {
-        return Some(away);
+    if let Some(divergence) = divergence(rows) {
+        return Some(divergence);
     }
     if last.loss >= first.loss {
         let words = format!(
@@ -56,8 +55,8 @@ pub fn worries(rows: &[Row], common: Option<f64>) -> Option<Worry> {
     let (accuracy, common) = (last.test_accuracy?, common?);
     (accuracy <= common).then(|| {
         let words = format!(
-            "the model is right no more often than whoever always says the most common class ({:.1} %), though it may rank \
-             records better than chance (where there is an AUC, it says how well). A shorter or a longer step, more rounds, more \
+            "the model is no better than always predicting the majority class ({:.1} %), though it may rank records \
+             better than chance (where there is an AUC, it says how well). A shorter or a longer step, more rounds, more \
              to learn from or a larger ε may help",
             100.0 * common
         );

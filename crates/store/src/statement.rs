@@ -4,21 +4,15 @@ use prdo_disk::write_atomically;
 use prdo_privacy::{Statement, StatementError};
 use std::path::Path;
 
-/// A statement that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StatementFileError {
-    /// What is in the file.
     #[error(transparent)]
     Statement(#[from] StatementError),
-    /// The file system refused.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
 /// Reads the file; a file that does not exist is an empty statement.
-///
-/// # Errors
-/// A file that cannot be read or is damaged.
 pub fn load_statement(path: &Path) -> Result<Statement, StatementFileError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Statement::from_text(&text)?),
@@ -27,10 +21,6 @@ pub fn load_statement(path: &Path) -> Result<Statement, StatementFileError> {
     }
 }
 
-/// Writes the file whole.
-///
-/// # Errors
-/// Whatever the file system refuses; the old file is then still whole.
 pub fn save_statement(statement: &Statement, path: &Path) -> Result<(), StatementFileError> {
     write_atomically(path, statement.to_text().as_bytes()).map_err(|e| StatementFileError::Io(e.error))
 }

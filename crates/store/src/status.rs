@@ -8,7 +8,6 @@ use std::path::PathBuf;
 /// What a node last said of itself; the fields at the end are found out by whoever asks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct Status {
     pub state: Option<State>,
     pub process: Option<u32>,
@@ -44,15 +43,12 @@ pub struct Status {
     /// Why the ledger cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger_problem: Option<String>,
-    /// The last lines of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Vec<Entry>>,
 }
 
-/// A neighbour, as a node sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct Neighbour {
     pub name: String,
     pub state: String,
@@ -85,7 +81,6 @@ impl Status {
 /// How a member's run ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct MemberSummary {
     pub finished: bool,
     pub name: Option<String>,

@@ -1,13 +1,13 @@
 //! `summary.json` of a run: written last, so that its presence marks the run as finished.
 
 use crate::outcome::BadOutcome;
+use crate::version_0_1_0;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What became of a finished run. Numbers are empty where they were not finite, and where the file is of a version that did
 /// not write them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct Summary {
     pub finished: bool,
     pub name: Option<String>,
@@ -56,14 +56,10 @@ pub struct Summary {
     pub seconds: Option<f64>,
 }
 
-/// What is public about a run's feature map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Features {
-    /// What it is, in one line.
     pub description: String,
-    /// BLAKE3 of it with all its constants.
     pub hash: String,
-    /// What its constants are made of.
     pub map: MapOf,
 }
 
@@ -99,7 +95,6 @@ pub struct RecordFacts {
 /// Least, median and most records of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(reason = "the keys of the file")]
 pub struct RecordSpread {
     pub least: Option<u64>,
     pub median: Option<u64>,
@@ -107,7 +102,6 @@ pub struct RecordSpread {
 }
 
 impl RecordSpread {
-    /// Of these counts.
     pub fn of(counts: &[usize]) -> Self {
         let mut sorted: Vec<u64> = counts.iter().map(|count| *count as u64).collect();
         sorted.sort_unstable();
@@ -119,25 +113,16 @@ impl RecordSpread {
 impl Summary {
     /// The warnings but for the outcome's.
     pub fn other_warnings(&self) -> &[String] {
-        match (self.outcome.or_else(|| self.outcome_in_words()), self.warnings.split_last()) {
-            (Some(_), Some((_, others))) => others,
-            (None, _) | (_, None) => &self.warnings,
+        match self.warnings.split_last() {
+            Some((last, others)) if self.outcome.is_some() || version_0_1_0::is_about_the_outcome(last) => {
+                others
+            }
+            _ => &self.warnings,
         }
-    }
-
-    /// Summaries of earlier versions say in words alone what went wrong.
-    fn outcome_in_words(&self) -> Option<BadOutcome> {
-        let beginnings = [
-            ("the model ran away", BadOutcome::Diverged),
-            ("the model did not learn", BadOutcome::NotLearned),
-            ("the model is right no more often", BadOutcome::NoBetterThanMajority),
-        ];
-        let last = self.warnings.last()?;
-        beginnings.into_iter().find(|(words, _)| last.starts_with(words)).map(|(_, outcome)| outcome)
     }
 }
 
-/// Summaries of earlier versions do not say what the map is made of, but describe it.
+/// Summaries of 0.1.0 do not say what the map is made of, but describe it.
 impl<'de> Deserialize<'de> for Features {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -147,11 +132,8 @@ impl<'de> Deserialize<'de> for Features {
             map: Option<MapOf>,
         }
         let Written { description, hash, map } = Written::deserialize(deserializer)?;
-        let described = match description.contains(": columns ") {
-            true => MapOf::Table,
-            false => MapOf::Images,
-        };
-        Ok(Self { description, hash, map: map.unwrap_or(described) })
+        let map = map.unwrap_or_else(|| version_0_1_0::map_described(&description));
+        Ok(Self { description, hash, map })
     }
 }
 

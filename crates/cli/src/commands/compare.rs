@@ -4,7 +4,7 @@ use super::watch::Stop;
 use super::{Failure, use_threads, work};
 use crate::cli::{CompareArgs, OutArgs};
 use crate::progress::{Progress, say, tell};
-use prdo::config::{Built, build};
+use prdo::build::{Built, build};
 use prdo::export::write_figures;
 use prdo::plot::Theme;
 use prdo::report::{ComparisonReport, measured_note, network_figure};

@@ -4,7 +4,7 @@ use super::Failure;
 use crate::cli::{GraphArgs, GraphShape};
 use crate::progress::say;
 use prdo::algorithm::graph::{GraphFamily, NetworkError};
-use prdo::config::{Wiring, wiring};
+use prdo::build::{Wiring, wiring};
 use prdo::disk::write_atomically;
 use prdo::plot::{Figure, Format};
 use prdo::report::network_figure;

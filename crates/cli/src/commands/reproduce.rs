@@ -7,7 +7,7 @@ use crate::commands::run::built_with_bar;
 use crate::commands::watch::{Bar, Stop, checkpoint_interval};
 use crate::commands::{Failure, set_threads, use_threads};
 use crate::progress::{Progress, say, tell};
-use prdo::config::Built;
+use prdo::build::Built;
 use prdo::network::Law;
 use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, names};

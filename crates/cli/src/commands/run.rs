@@ -6,7 +6,7 @@ use super::{Failure, use_threads};
 use crate::cli::RunArgs;
 use crate::progress::{Patience, Progress, say, tell};
 use prdo::budget::words::short;
-use prdo::config::{Built, NetworkFacts, build_showing};
+use prdo::build::{Built, NetworkFacts, build_showing};
 use prdo::report::{describe, measured_note};
 use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, Summary, artefact, names};

@@ -1,7 +1,7 @@
 //! The command end to end, as a person types it.
 
 use crate::common::{Desk, SMALL};
-use prdo::config::layers::{network, normalisation};
+use prdo::build::network::{network, normalisation};
 use prdo::network::Shape;
 use prdo::runfile::Document;
 use prdo::store::{parse_rows, read_models};

@@ -1,7 +1,7 @@
 //! Keys, agreements and signatures as a person types them, and every bad input with its own message.
 
 use crate::common::{Desk, SMALL, refused};
-use prdo::config::build;
+use prdo::build::build;
 use prdo::runfile::Document;
 use prdo_member::agreed::agreed;
 use prdo_peer::agreement::Agreement;

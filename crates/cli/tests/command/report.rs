@@ -150,7 +150,7 @@ fn a_run_that_failed_says_why() {
     assert_eq!(desk.prdo("run far.toml --out out").code, Some(1));
     desk.prdo("report out --figures").done();
     let html = desk.read("out/report.html");
-    for part in ["The model ran away", "smaller method.step_size", "not finished", "ε = ∞"] {
+    for part in ["Training diverged at round ", "smaller method.step_size", "not finished", "ε = ∞"] {
         assert!(html.contains(part), "{part}");
     }
 }

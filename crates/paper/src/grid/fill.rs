@@ -3,7 +3,7 @@
 use super::super::error::Error;
 use super::super::front::{Facts, Front, Stage};
 use super::{Grid, Key, Results, State};
-use prdo::config::Built;
+use prdo::build::Built;
 use prdo::runfile::Document;
 use prdo::simulator::Row;
 use prdo::store::{Folder, FolderError, Worry, names, parse_rows};

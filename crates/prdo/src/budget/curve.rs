@@ -1,7 +1,7 @@
 //! ε as one setting of a plan changes, by every accountant.
 
 use super::words::{plain, six_digits, up};
-use super::{Allowed, DELTA, NOISE, Plan, RATE, ROUNDS};
+use super::{Allowed, DELTA, NOISE, RATE, ROUNDS, Releases};
 use crate::plot::{Chart, Figure, Scale, Series};
 use prdo_accounting::{Accountant, AccountingError, Bounds, Method};
 use std::ops::ControlFlow;
@@ -9,18 +9,13 @@ use std::ops::ControlFlow;
 /// What a curve's x axis shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
-    /// The number of releases.
     Rounds,
-    /// The noise multiplier.
     Noise,
-    /// The sampling rate.
     Rate,
-    /// δ.
     Delta,
 }
 
 impl Against {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Rate, Self::Noise, Self::Rounds, Self::Delta];
 
     /// What it is called where it is asked for.
@@ -33,7 +28,6 @@ impl Against {
         }
     }
 
-    /// What the setting may be.
     pub fn allowed(self) -> &'static Allowed {
         match self {
             Self::Rounds => &ROUNDS,
@@ -51,7 +45,6 @@ impl Against {
         }
     }
 
-    /// The axis' name in full.
     pub fn title(self) -> &'static str {
         match self {
             Self::Rounds => "rounds",
@@ -65,23 +58,17 @@ impl Against {
 /// What is asked: the settings, of which the one on the axis may be missing, and where the axis is looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The setting that changes.
     pub against: Against,
-    /// Sampling rate.
     pub rate: Option<f64>,
     /// Sampling rate of the first release, if it differs.
     pub first_rate: Option<f64>,
-    /// Noise multiplier.
     pub noise: Option<f64>,
-    /// Releases.
     pub rounds: Option<u64>,
-    /// δ.
     pub delta: Option<f64>,
     /// Where the axis begins; default: below the given setting.
     pub from: Option<f64>,
     /// Where the axis ends; default: above the given setting.
     pub to: Option<f64>,
-    /// How many points, at least 2.
     pub points: usize,
     /// The settings that stay, in words.
     pub fixed: String,
@@ -90,79 +77,52 @@ pub struct Question {
 /// Why a curve cannot be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CurveError {
-    /// A setting that stays was not given.
     #[error(
         "{} is missing: against {} every other setting must be given",
         setting.argument(),
         against.argument()
     )]
-    Missing {
-        /// Which.
-        setting: Against,
-        /// What is on the axis.
-        against: Against,
-    },
-    /// Neither an end of the axis nor the setting on it was given.
+    Missing { setting: Against, against: Against },
     #[error("{end} is missing: give {}, or both ends of the axis", against.argument())]
     NoEnd {
         /// `from` or `to`.
         end: &'static str,
-        /// What is on the axis.
         against: Against,
     },
-    /// An end that the setting on the axis cannot have.
     #[error("{end} = {} is not allowed as an end of {}: {why}", plain(*value), against.argument())]
     End {
         /// `from` or `to`.
         end: &'static str,
-        /// What was given.
         value: f64,
-        /// What is on the axis.
         against: Against,
-        /// What it must be.
         why: String,
     },
-    /// An axis without length.
     #[error("from = {} is not below to = {}: the axis needs a range", plain(*from), plain(*to))]
-    Empty {
-        /// Where it begins.
-        from: f64,
-        /// Where it ends.
-        to: f64,
-    },
-    /// The accountant refuses.
+    Empty { from: f64, to: f64 },
     #[error(transparent)]
     Accounting(#[from] AccountingError),
 }
 
-/// One point of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Where on the axis.
     pub x: f64,
     /// The exact ε: it lies between these.
     pub exact: Bounds,
-    /// The Rényi bound over all orders.
     pub renyi: f64,
-    /// The paper's Rényi bound.
     pub paper: f64,
 }
 
 /// A curve and what it was computed for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What is on the axis.
     pub against: Against,
     /// The settings that stay, in words.
     pub fixed: String,
-    /// What was given for the setting on the axis.
     pub given: Option<f64>,
-    /// The points, from left to right.
     pub points: Vec<Point>,
 }
 
 impl Question {
-    /// What was given for a setting.
     pub fn at(&self, setting: Against) -> Option<f64> {
         match setting {
             Against::Rounds => self.rounds.map(|n| n as f64),
@@ -173,9 +133,6 @@ impl Question {
     }
 
     /// Where the curve is computed: equal factors, and the given setting itself where it is one of them.
-    ///
-    /// # Errors
-    /// A setting that is missing, or an axis without a range.
     pub fn places(&self) -> Result<Vec<f64>, CurveError> {
         let against = self.against;
         for setting in Against::ALL {
@@ -220,19 +177,17 @@ impl Question {
     }
 
     /// The plan and the δ at a place of the axis.
-    fn plan(&self, x: f64) -> (Plan, f64) {
+    fn plan(&self, x: f64) -> (Releases, f64) {
         let at = |setting: Against| if setting == self.against { x } else { self.at(setting).unwrap_or(x) };
         let (rate, noise) = (at(Against::Rate), at(Against::Noise));
         let first_rate = self.first_rate.unwrap_or(rate);
-        let plan = Plan { rate, first_rate, noise, first_noise: noise, rounds: at(Against::Rounds) as u64 };
+        let plan =
+            Releases { rate, first_rate, noise, first_noise: noise, rounds: at(Against::Rounds) as u64 };
         (plan, at(Against::Delta))
     }
 
     /// Computes the curve at these places. `each` is told of every point and may stop it: then the curve has the
     /// points so far.
-    ///
-    /// # Errors
-    /// A setting that the accountant refuses.
     pub fn compute(
         &self,
         places: &[f64],
@@ -259,7 +214,6 @@ impl Question {
 }
 
 impl Curve {
-    /// A place of the axis, in words.
     fn at(&self, x: f64) -> String {
         match self.against {
             Against::Rounds => format!("{} rounds", plain(x)),
@@ -269,7 +223,6 @@ impl Curve {
         }
     }
 
-    /// The picture.
     pub fn figure(&self) -> Figure {
         let x_label = match self.against {
             Against::Rounds => "rounds (releases)",

@@ -15,12 +15,11 @@ use prdo_accounting::{
 
 /// Releases to be accounted for: the first with a rate and noise of its own, then the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct Releases {
     /// The probability with which each record is in a batch.
     pub rate: f64,
     /// The same in the first release.
     pub first_rate: f64,
-    /// Noise multiplier.
     pub noise: f64,
     /// The same of the first release.
     pub first_noise: f64,
@@ -28,27 +27,15 @@ pub struct Plan {
     pub rounds: u64,
 }
 
-impl Plan {
-    /// The first release.
-    ///
-    /// # Errors
-    /// A rate or a noise multiplier out of range.
+impl Releases {
     pub fn first(&self) -> Result<Event, AccountingError> {
         Event::sampled_gaussian(self.first_rate, self.first_noise)
     }
 
-    /// Each of the others.
-    ///
-    /// # Errors
-    /// As [`Plan::first`].
     pub fn each(&self) -> Result<Event, AccountingError> {
         Event::sampled_gaussian(self.rate, self.noise)
     }
 
-    /// All releases.
-    ///
-    /// # Errors
-    /// As [`Plan::first`].
     pub fn history(&self) -> Result<History, AccountingError> {
         Ok(History::new().and(self.first()?, 1).and(self.each()?, self.rounds.saturating_sub(1)))
     }
@@ -57,9 +44,6 @@ impl Plan {
     ///
     /// # Guarantee
     /// The plan is (upper, δ)-differentially private.
-    ///
-    /// # Errors
-    /// Numbers out of range.
     pub fn epsilon(&self, accountant: &Accountant, delta: f64) -> Result<Bounds, AccountingError> {
         accountant.epsilon(&self.history()?, delta)
     }
@@ -68,9 +52,6 @@ impl Plan {
     ///
     /// # Guarantee
     /// The plan is (ε, upper)-differentially private.
-    ///
-    /// # Errors
-    /// Numbers out of range.
     pub fn delta(&self, epsilon: f64) -> Result<Bounds, AccountingError> {
         numerical::delta(&self.history()?, epsilon)
     }
@@ -79,9 +60,6 @@ impl Plan {
     ///
     /// # Guarantee
     /// The plan's ε at the target's δ is at most the target's, as this accountant proves it.
-    ///
-    /// # Errors
-    /// Numbers out of range, or a budget that no noise keeps.
     pub fn with_least_noise(
         accountant: &Accountant,
         target: &Target,
@@ -96,10 +74,7 @@ impl Plan {
     /// The same plan with as many rounds as a budget allows; those of `self` are not looked at.
     ///
     /// # Guarantee
-    /// As [`Plan::with_least_noise`].
-    ///
-    /// # Errors
-    /// Numbers out of range, or a budget that not even one round keeps.
+    /// As [`Releases::with_least_noise`].
     pub fn with_most_rounds(self, accountant: &Accountant, target: &Target) -> Result<Self, AccountingError> {
         let (first, each) = (self.first()?, self.each()?);
         if first == each {
@@ -123,10 +98,7 @@ impl Plan {
     /// The plan with the largest sampling rate that meets a budget.
     ///
     /// # Guarantee
-    /// As [`Plan::with_least_noise`].
-    ///
-    /// # Errors
-    /// Numbers out of range, or a budget that no rate keeps.
+    /// As [`Releases::with_least_noise`].
     pub fn with_largest_rate(
         accountant: &Accountant,
         target: &Target,

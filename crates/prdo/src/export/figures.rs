@@ -4,26 +4,15 @@ use prdo_disk::{DiskError, write_atomically};
 use prdo_plot::{Figure, Format, PlotError};
 use std::path::{Path, PathBuf};
 
-/// A figure that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum FigureError {
-    /// It cannot be drawn.
     #[error("{file}: {error}")]
-    Drawing {
-        /// As which file.
-        file: String,
-        /// Why.
-        error: PlotError,
-    },
-    /// The disk.
+    Drawing { file: String, error: PlotError },
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
 /// Writes a figure as SVG, PNG and PDF: these files.
-///
-/// # Errors
-/// A figure that cannot be drawn, or a disk that fails.
 pub fn write_figures(folder: &Path, name: &str, figure: &Figure) -> Result<Vec<PathBuf>, FigureError> {
     let mut written = Vec::new();
     for format in Format::ALL {

@@ -3,24 +3,15 @@
 use super::protobuf::Message;
 use prdo_models::network::{Layer, Role, Shape, Spec};
 
-/// A model that cannot be written as ONNX.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OnnxError {
-    /// Parameters that are not this model's.
     #[error("the model has {found} values, but {expected} fit its description")]
-    Size {
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
+    Size { found: usize, expected: usize },
 }
 
-/// A linear model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
-    /// Features of a record.
     pub features: usize,
     /// Scores: one of logistic regression (the log-odds of the second class), otherwise one a class.
     pub scores: usize,
@@ -61,7 +52,6 @@ impl Graph {
         self.steps.push(Step { operator, reads, gives, attributes });
     }
 
-    /// Adds a tensor of numbers.
     fn numbers(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = f32>) {
         let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
         self.tensor(name, shape, FLOAT, &bytes);
@@ -134,9 +124,6 @@ fn list(name: &str, values: &[usize]) -> Message {
 
 /// A network as ONNX. Its input is `[records, channels, height, width]`: of images the pixels from 0 to 1, which the
 /// file's first steps scale by the public constants (mean and deviation of each channel) as training did.
-///
-/// # Errors
-/// Parameters of another network.
 pub fn network_to_onnx(
     spec: &Spec,
     constants: Option<(&[f32], &[f32])>,
@@ -211,9 +198,6 @@ fn add_layer(graph: &mut Graph, layer: Layer, input: Shape, (weight, bias): (&st
 }
 
 /// A linear model as ONNX. Its input is `[records, features]`, as the model was trained on them.
-///
-/// # Errors
-/// Parameters of another model.
 pub fn linear_to_onnx(linear: Linear, parameters: &[f64], about: &str) -> Result<Vec<u8>, OnnxError> {
     let Linear { features, scores, intercept } = linear;
     let stride = features + usize::from(intercept);

@@ -1,6 +1,5 @@
 //! Writing protocol-buffer messages: the few kinds of field that ONNX and TensorBoard files need.
 
-/// A message being written.
 #[derive(Clone, Debug, Default)]
 pub struct Message(Vec<u8>);
 
@@ -14,12 +13,10 @@ enum Wire {
 }
 
 impl Message {
-    /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A whole number.
     pub fn integer(mut self, field: u32, value: i64) -> Self {
         self.key(field, Wire::Varint);
         // Negative numbers are written as their 64 bits, as the format asks.
@@ -27,21 +24,18 @@ impl Message {
         self
     }
 
-    /// A double.
     pub fn double(mut self, field: u32, value: f64) -> Self {
         self.key(field, Wire::Eight);
         self.0.extend(value.to_le_bytes());
         self
     }
 
-    /// A float.
     pub fn float(mut self, field: u32, value: f32) -> Self {
         self.key(field, Wire::Four);
         self.0.extend(value.to_le_bytes());
         self
     }
 
-    /// Bytes.
     pub fn bytes(mut self, field: u32, value: &[u8]) -> Self {
         self.key(field, Wire::Length);
         self.varint(value.len() as u64);
@@ -49,22 +43,18 @@ impl Message {
         self
     }
 
-    /// Text.
     pub fn text(self, field: u32, value: &str) -> Self {
         self.bytes(field, value.as_bytes())
     }
 
-    /// A message within the message.
     pub fn message(self, field: u32, value: &Message) -> Self {
         self.bytes(field, &value.0)
     }
 
-    /// Several messages of one field.
     pub fn messages<'a>(self, field: u32, values: impl IntoIterator<Item = &'a Message>) -> Self {
         values.into_iter().fold(self, |message, value| message.message(field, value))
     }
 
-    /// The bytes.
     pub fn finish(self) -> Vec<u8> {
         self.0
     }

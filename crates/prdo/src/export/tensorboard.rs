@@ -5,7 +5,6 @@ use prdo_simulator::Row;
 use prdo_store::{COLUMNS, Column, Section};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970.
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
@@ -15,7 +14,6 @@ pub fn first_event(time: f64) -> Vec<u8> {
     record(&Message::new().double(1, time).text(3, "brain.Event:2").finish())
 }
 
-/// The record of a row of metrics, to be appended.
 pub fn row_event(row: &Row, time: f64) -> Vec<u8> {
     let value = |(tag, value): (String, f64)| Message::new().text(1, &tag).float(2, value as f32);
     let values: Vec<Message> = figures(row).into_iter().map(value).collect();
@@ -24,7 +22,6 @@ pub fn row_event(row: &Row, time: f64) -> Vec<u8> {
     record(&event.finish())
 }
 
-/// A whole file.
 pub fn events(rows: &[Row], time: f64) -> Vec<u8> {
     let mut file = first_event(time);
     rows.iter().for_each(|row| file.extend(row_event(row, time)));
@@ -81,13 +78,10 @@ mod tests {
             round: 7,
             loss: 0.5,
             grad_norm: 0.25,
-            consensus_error: 0.0,
-            test_accuracy: None,
             epsilon_spent: Some(1.5),
             bytes_sent: 10,
             gradient_evaluations: 20,
-            clipped_gradient_fraction: None,
-            clipped_difference_fraction: None,
+            ..Row::default()
         };
         let file = events(&[row], 1.0);
         let (mut at, mut records) = (0, Vec::new());

@@ -9,10 +9,8 @@ use super::judge::{Judged, judge};
 use super::other::{Change, Family, changes};
 use super::vacuous::{Verdict, horizons, verdict};
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The run without its parameters.
     pub case: Case,
     /// The parameters of a run that somebody means to train, to be judged beside the schedule's.
     pub own: Option<Choice>,
@@ -22,12 +20,9 @@ pub struct Question {
     pub family: Option<Family>,
 }
 
-/// What comes of it.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The run as it is meant.
     pub own: Option<Judged>,
-    /// The run by schedule.
     pub schedule: Judged,
     /// Whether verdict and changes are about the run as it is meant: only if the theorem covers it.
     pub about_own: bool,
@@ -46,10 +41,6 @@ pub struct Answer {
 /// At how many T z is calculated for suggestions.
 const KNOTS: usize = 9;
 
-/// Answers a question.
-///
-/// # Errors
-/// A number outside its range, or a budget that no noise keeps.
 pub fn answer(question: &Question) -> Result<Answer, PlanError> {
     let case = &question.case;
     let mut calibrator = Calibrator::default();

@@ -11,7 +11,6 @@ use prdo_theory::{Bounds, Parameters, Setting, Split, TheoryError, noise};
 /// Parameters that satisfy the conditions, and their bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// All numbers of the run.
     pub setting: Setting,
     /// C_Δ and S_γ, where there is noise.
     pub sensitivity: Option<Sensitivity>,
@@ -21,7 +20,6 @@ pub struct Candidate {
     pub bound: Split,
 }
 
-/// Where to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     /// The least and the most rounds. Without a budget T stays as it is.
@@ -32,7 +30,6 @@ pub struct Search {
     pub gamma: Option<f64>,
 }
 
-/// How many T are tried.
 const HORIZONS: usize = 41;
 /// How many γ, and α for each, are tried before the best is looked at more closely.
 const GRID: usize = 17;
@@ -41,9 +38,6 @@ const LEAST_SHARE: f64 = 1e-4;
 
 /// The smallest bound; `None` where a level is not known, or nothing tried has a C_Δ. Between T's z is the Rényi
 /// accountant's; that of the result is calculated.
-///
-/// # Errors
-/// A number outside its range, or a budget that no noise keeps.
 pub fn best(
     case: &Case,
     search: &Search,
@@ -58,9 +52,6 @@ pub fn best(
 }
 
 /// The same with a z that is only about right.
-///
-/// # Errors
-/// As [`best`].
 pub(super) fn roughly(
     case: &Case,
     search: &Search,

@@ -34,9 +34,6 @@ impl Calibrator {
     ///
     /// # Guarantee
     /// For a budget: everything spent and all T rounds with noise z together cost at most ε at δ.
-    ///
-    /// # Errors
-    /// A budget that no noise keeps, or one without N.
     pub fn multiplier(
         &mut self,
         case: &Case,
@@ -66,9 +63,6 @@ impl Calibrator {
     }
 
     /// About the same, at least the Rényi accountant's z: for searches, where many are asked for.
-    ///
-    /// # Errors
-    /// As [`Calibrator::multiplier`].
     pub fn rough(&mut self, case: &Case, strength: &Strength, first_batch: u64) -> Result<f64, PlanError> {
         let Strength::Budget { epsilon, account } = strength else {
             return self.multiplier(case, strength, first_batch);
@@ -91,9 +85,6 @@ impl Calibrator {
     }
 
     /// ε of everything spent and T rounds with noise z.
-    ///
-    /// # Errors
-    /// A rate or noise out of range, or N is not known.
     pub fn cost(
         &mut self,
         case: &Case,

@@ -8,19 +8,14 @@ use prdo_theory::{Levels, Setup};
 /// A run to be, without its parameters.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// n.
     pub nodes: u64,
-    /// T.
     pub rounds: u64,
-    /// b.
     pub batch: u64,
     /// N, the records (public slots) of the smallest node, where known.
     pub slots: Option<u64>,
     /// λ of the mixing matrix.
     pub lambda: f64,
-    /// The losses.
     pub problem: Problem,
-    /// The noise.
     pub noise: Noise,
 }
 
@@ -35,22 +30,17 @@ pub struct Problem {
     pub heterogeneity: Option<Level>,
     /// σ²_sgd.
     pub sampling_variance: Option<Level>,
-    /// d.
     pub dimension: Option<u64>,
     /// ‖∇f(x⁰)‖².
     pub start_gradient: Option<f64>,
 }
 
-/// What is known of the noise.
 #[derive(Clone, Debug)]
 pub enum Noise {
-    /// Nothing.
     Unknown,
-    /// There is none.
     Absent,
     /// ν²_dp itself.
     Variance(f64),
-    /// What it follows from.
     Scaled {
         /// C_g.
         gradient_clip: f64,
@@ -61,31 +51,20 @@ pub enum Noise {
     },
 }
 
-/// How strong noise is.
 #[derive(Clone, Debug)]
 pub enum Strength {
-    /// A given z.
     Multiplier {
-        /// z.
         z: f64,
         /// How to say what it costs, if that is wanted.
         account: Option<Account>,
     },
     /// The least z that keeps a budget.
-    Budget {
-        /// ε.
-        epsilon: f64,
-        /// How it is counted.
-        account: Account,
-    },
+    Budget { epsilon: f64, account: Account },
 }
 
-/// How privacy losses are counted.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// δ.
     pub delta: f64,
-    /// How they are added up.
     pub accounting: Accounting,
     /// What was released about the same records before.
     pub spent: History,
@@ -122,9 +101,6 @@ impl Case {
     }
 
     /// Refuses what no choice of parameters could mend.
-    ///
-    /// # Errors
-    /// A number outside its range, or a batch larger than N.
     pub fn check(&self) -> Result<(), PlanError> {
         self.setup().checked()?;
         let problem = &self.problem;

@@ -11,7 +11,6 @@ pub enum Multiplier {
     Largest,
     /// The one of the paper's proof, which satisfies them for every T and λ.
     Sufficient,
-    /// This one.
     Given(f64),
 }
 
@@ -22,7 +21,6 @@ pub struct Choice {
     pub c_gamma: f64,
     /// c_α of the schedule.
     pub c_alpha: Multiplier,
-    /// α.
     pub step_size: Option<f64>,
     /// γ.
     pub gamma: Option<f64>,
@@ -48,7 +46,6 @@ impl Choice {
         }
     }
 
-    /// Whether anything is given.
     pub fn is_given(&self) -> bool {
         self.step_size.is_some() || self.gamma.is_some() || self.first_batch.is_some()
     }
@@ -56,9 +53,6 @@ impl Choice {
 
 /// The parameters of a case. A b₀ that the schedule says is at most N, where N is known; without a given α, a given γ
 /// gets the largest α that satisfies the conditions.
-///
-/// # Errors
-/// A number outside its range.
 pub fn choose(case: &Case, choice: &Choice) -> Result<Setting, PlanError> {
     case.check()?;
     let setup = case.setup();
@@ -94,9 +88,6 @@ pub(super) fn first_batch(case: &Case, given: Option<u64>) -> Result<u64, PlanEr
 }
 
 /// The largest α that satisfies `cv:stability` at this γ. All four left sides grow with α.
-///
-/// # Errors
-/// A number outside its range, or no such α above 10⁻³⁰.
 pub fn largest_step(setup: &Setup, gamma: f64) -> Result<f64, TheoryError> {
     let setting = |step_size: f64| Setting::new(*setup, Parameters { step_size, gamma, first_batch: 1 });
     let holds = |ln: f64| setting(ln.exp()).is_ok_and(|setting| Conditions::of(&setting).hold());

@@ -11,24 +11,20 @@ use prdo_theory::{Bounds, Conditions, Constants, Setting, noise};
 /// What the theorem says of a case with given parameters.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// All numbers of the run.
     pub setting: Setting,
     /// `cv:stability`.
     pub conditions: Conditions,
     /// K_H, K_U, Q, A_C, A_U.
     pub constants: Constants,
-    /// The noise, where known.
     pub noise: Option<NoiseFacts>,
     /// The values of the bounds, where every level is known. They are bounds where the conditions hold.
     pub bounds: Option<Bounds>,
 }
 
-/// The noise of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseFacts {
     /// C_g, C_Δ and γ, where the noise follows from them.
     pub sensitivity: Option<Sensitivity>,
-    /// z.
     pub multiplier: Option<f64>,
     /// Whether z is the Rényi accountant's because the exact one would take long: then less is enough.
     pub by_renyi: bool,
@@ -83,10 +79,6 @@ impl Judged {
     }
 }
 
-/// What the theorem says.
-///
-/// # Errors
-/// A number outside its range, or a budget that no noise keeps.
 pub fn judge(case: &Case, setting: &Setting, calibrator: &mut Calibrator) -> Result<Judged, PlanError> {
     let noise = noise_facts(case, setting, calibrator)?;
     // The theorem's ν²_dp also stands for the first round's, which is the larger one where b₀ is small.

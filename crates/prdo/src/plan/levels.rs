@@ -1,6 +1,5 @@
 //! Constants of a problem, each with where it is from.
 
-/// Where a number is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Whoever asks said so.
@@ -12,7 +11,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
             Source::Given => "given",
@@ -22,29 +20,23 @@ impl Source {
     }
 }
 
-/// A number with where it is from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// The number.
     pub value: f64,
-    /// Where it is from.
     pub source: Source,
     /// How it was found, in words; empty if it was given.
     pub how: String,
 }
 
 impl Level {
-    /// What somebody says.
     pub fn given(value: f64) -> Self {
         Self { value, source: Source::Given, how: String::new() }
     }
 
-    /// What follows from a formula.
     pub fn proven(value: f64, how: impl Into<String>) -> Self {
         Self { value, source: Source::Proven, how: how.into() }
     }
 
-    /// What was seen.
     pub fn estimated(value: f64, how: impl Into<String>) -> Self {
         Self { value, source: Source::Estimated, how: how.into() }
     }

@@ -8,7 +8,7 @@
 
 use super::case::Problem;
 use super::levels::Level;
-use crate::config::Form;
+use crate::build::Form;
 use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records};
 use rayon::prelude::*;
@@ -17,20 +17,15 @@ use rayon::prelude::*;
 const MOST_RECORDS: usize = 2000;
 /// The most work of one pass over all nodes, in multiply-adds.
 const MOST_WORK: usize = 100_000_000;
-/// Steps of the descent.
 const STEPS: usize = 20;
 /// sup |2x/(1+x²)²|, the slope of the logistic model's regulariser, at x = 1/√3.
 const REGULARIZER_SLOPE: f64 = 0.649_519_052_838_329;
 /// sup |2(1−3x²)/(1+x²)³|, its curvature, at x = 0.
 const REGULARIZER_CURVATURE: f64 = 2.0;
 
-/// Public records with the model that reads them.
 pub struct PublicRecords<'a, F: Feature> {
-    /// What the model is.
     pub form: &'a Form,
-    /// The model.
     pub model: &'a dyn Model<Data = Table<F>>,
-    /// Each node's records.
     pub nodes: &'a [Table<F>],
     /// x⁰.
     pub start: &'a [f64],
@@ -47,23 +42,19 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// 1 − rate.
     fn factor(&self) -> f64 {
         (1.0 - self.rate).max(0.0)
     }
 }
 
-/// What was seen of f at a point.
 struct Seen {
     loss: f64,
-    /// ∇f.
     gradient: Vec<f64>,
     /// (1/n)·Σ‖∇f_i − ∇f‖².
     spread: f64,
 }
 
 impl<F: Feature> PublicRecords<'_, F> {
-    /// The constants.
     pub fn constants(&self, sampled: Sampled) -> Problem {
         let part = Part { of: self, list: self.looked_at() };
         let seen = part.look(self.start);
@@ -211,13 +202,11 @@ impl<F: Feature> PublicRecords<'_, F> {
     }
 }
 
-/// Some records of each node.
 struct Part<'a, F: Feature> {
     of: &'a PublicRecords<'a, F>,
     list: Vec<Vec<u32>>,
 }
 
-/// What was seen on the way down.
 #[derive(Default)]
 struct Walk {
     /// The largest ‖∇ℓ(x) − ∇ℓ(y)‖/‖x − y‖ of a record, where it was looked for.
@@ -237,7 +226,7 @@ impl<F: Feature> Part<'_, F> {
 
     fn words(&self) -> String {
         let most = self.list.iter().map(Vec::len).max().unwrap_or(0);
-        if self.is_whole() { "all records".into() } else { format!("{most} records a node") }
+        if self.is_whole() { "all records".into() } else { format!("{most} records per node") }
     }
 
     /// f, its gradient and the nodes' spread at x.

@@ -34,26 +34,19 @@ pub use vacuous::Verdict;
 use prdo_accounting::AccountingError;
 use prdo_theory::TheoryError;
 
-/// A question that has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// A number outside its range.
     #[error(transparent)]
     Theory(#[from] TheoryError),
-    /// A budget that cannot be kept, or a rate or noise out of range.
     #[error("privacy: {0}")]
     Accounting(#[from] AccountingError),
-    /// A batch larger than what a node has.
     #[error("{field} = {value} is not allowed: it must be at most {slots}, the records of a node")]
     TooLarge {
         /// `batch` or `first_batch`.
         field: &'static str,
-        /// What was given.
         value: u64,
-        /// N.
         slots: u64,
     },
-    /// A budget without N.
     #[error("records is missing: the noise for a budget depends on how many records a node has")]
     SlotsMissing,
 }

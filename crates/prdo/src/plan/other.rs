@@ -7,27 +7,19 @@ use super::choice::{Choice, choose, first_batch};
 use super::judge::{Judged, judge};
 use prdo_algorithm::graph::{Graph, GraphFamily, Mixing, Parameters, Spectrum, Weights};
 
-/// The family of a graph, and how it is weighed.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// Which.
     pub kind: GraphFamily,
-    /// What it needs besides n.
     pub parameters: Parameters,
-    /// How W is made.
     pub weights: Weights,
     /// Whether W is (I+W)/2.
     pub lazy: bool,
 }
 
-/// One change and what comes of it.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What is changed, in words.
     pub what: String,
-    /// λ after it.
     pub lambda: f64,
-    /// The theorem after it.
     pub judged: Judged,
 }
 
@@ -63,9 +55,6 @@ pub fn lambda(spectrum: &Spectrum) -> f64 {
 
 /// The changes that apply. One that has no answer is left out. If the exact accountant would take long for one of
 /// them, all have the Rényi accountant's z, so that they can be compared.
-///
-/// # Errors
-/// The case itself has none.
 pub fn changes(
     case: &Case,
     choice: &Choice,

@@ -16,7 +16,6 @@ pub struct Verdict {
     pub vacuous: bool,
     /// The parts that are above `start` on their own, or the largest one where none is.
     pub because: Vec<&'static str>,
-    /// What would help.
     pub help: Help,
 }
 

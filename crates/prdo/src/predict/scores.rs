@@ -4,29 +4,22 @@ use prdo_data::{Dataset, Feature};
 use prdo_simulator::area_under_roc;
 use serde_json::{Value as Json, json};
 
-/// How good predictions are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
-    /// The share that is right.
     pub accuracy: f64,
     /// The area under the ROC curve; `None` where there are not two classes, or records of one only.
     pub auc: Option<f64>,
     /// The share of the most common label: what whoever always says it gets right.
     pub most_common_class: f64,
-    /// Each class, in the model's order.
     pub classes: Vec<ClassScores>,
 }
 
 /// How good the predictions of one class are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassScores {
-    /// The class.
     pub name: String,
-    /// How many records are of it.
     pub records: usize,
-    /// How many are taken for it.
     pub predicted: usize,
-    /// How many are both.
     pub right: usize,
 }
 
@@ -78,7 +71,6 @@ impl Scores {
         })
     }
 
-    /// Each class for programs.
     pub fn classes_to_json(&self) -> Vec<Json> {
         let one = |class: &ClassScores| {
             json!({"class": class.name, "records": class.records, "predicted": class.predicted,

@@ -5,9 +5,7 @@ use super::PredictError;
 /// From which probability on one of two classes is predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
-    /// The class, by its number.
     pub class: usize,
-    /// Its least probability.
     pub probability: f64,
 }
 
@@ -44,7 +42,6 @@ impl Threshold {
         Ok(Self { class, probability })
     }
 
-    /// The class of a record with these probabilities.
     pub(super) fn class_of(&self, probabilities: &[f64]) -> usize {
         let reached = probabilities.get(self.class).is_some_and(|p| *p >= self.probability);
         if reached { self.class } else { 1 - self.class.min(1) }

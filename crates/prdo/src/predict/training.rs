@@ -4,9 +4,7 @@ use prdo_runfile::{DataSource, RunFile};
 use prdo_store::Summary;
 use std::path::{Path, PathBuf};
 
-/// What a run was trained on.
 pub(super) struct Training {
-    /// The file.
     path: PathBuf,
     /// The accuracy on held-out records, and how many those were.
     held_out: Option<(f64, u64)>,

@@ -13,59 +13,32 @@ pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 /// Why a run is not trained to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// The folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The run itself.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// What it leaves behind.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The statement of its records.
     #[error("{0}")]
     Statement(String),
-    /// A file of the folder that cannot be read or written.
     #[error("{name}: {error}")]
-    File {
-        /// Which one.
-        name: &'static str,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A finished run whose summary is not whole.
+    File { name: &'static str, error: std::io::Error },
     #[error("summary.json is damaged: {0}")]
     Summary(Damage),
-    /// A finished run with other settings.
     #[error("{} holds a finished run with other settings ({}): choose another --out", .folder.display(), some(.differences))]
-    OtherRun {
-        /// Where.
-        folder: PathBuf,
-        /// In which they differ.
-        differences: Vec<String>,
-    },
-    /// A checkpoint that is not this run's.
+    OtherRun { folder: PathBuf, differences: Vec<String> },
     #[error(
-        "{}: {error}{}\n  = help: {}train into another folder, or remove {} to begin again",
+        "{}: {error}{}\n  = help: {}train into another folder, or remove {} to start again",
         .folder.join(names::CHECKPOINT).display(), why(.error, .differences.as_deref()), first(.error), .folder.display()
     )]
     Checkpoint {
-        /// The run's folder.
         folder: PathBuf,
-        /// What is wrong with it.
         error: CheckpointError,
         /// In which its settings differ, where they can be read.
         differences: Option<Vec<String>>,
     },
-    /// Rows that end before the checkpoint.
     #[error("{} does not reach the checkpoint's round {round}: the folder is damaged", .file.display())]
-    RowsMissing {
-        /// The rows' file.
-        file: PathBuf,
-        /// The checkpoint's round.
-        round: u32,
-    },
-    /// Whoever watched it.
+    RowsMissing { file: PathBuf, round: u32 },
     #[error("{0}")]
     Observer(#[source] ObserverError),
 }
@@ -104,10 +77,9 @@ fn why(error: &CheckpointError, differences: Option<&[String]>) -> String {
 
 /// Cells of tables come here too, which know no --overwrite.
 fn first(error: &CheckpointError) -> &'static str {
-    if *error == CheckpointError::OtherRun { "put that back to go on with it, " } else { "" }
+    if *error == CheckpointError::OtherRun { "put that back to resume it, " } else { "" }
 }
 
-/// The first few differences.
 fn some(differences: &[String]) -> String {
     const MOST: usize = 3;
     let mut shown = differences.iter().take(MOST).cloned().collect::<Vec<_>>().join("; ");

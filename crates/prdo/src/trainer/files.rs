@@ -1,7 +1,7 @@
 //! What a folder gets while a run trains in it.
 
 use super::{Options, TrainError};
-use crate::config::Built;
+use crate::build::Built;
 use crate::export::{events, now, row_event};
 use prdo_simulator::{Moments, Row, Training};
 use prdo_store::{
@@ -11,7 +11,6 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-/// The files of a run in progress.
 pub struct Files<'a> {
     pub folder: &'a Folder,
     /// How things stand, for whoever looks at the folder.
@@ -23,7 +22,6 @@ pub struct Files<'a> {
     events: Option<File>,
 }
 
-/// A failure of the disk, with the file's name.
 pub fn failed(name: &'static str) -> impl Fn(std::io::Error) -> TrainError {
     move |error| TrainError::File { name, error }
 }

@@ -11,7 +11,7 @@ mod resume;
 pub use error::{ObserverError, TrainError};
 pub use results::{Results, ResultsError};
 
-use crate::config::{Built, resolved};
+use crate::build::{Built, resolved};
 use files::Files;
 use prdo_runfile::Document;
 use prdo_simulator::{End, Moments, Observer, Row, Training, train};
@@ -19,7 +19,6 @@ use prdo_store::{Folder, Level, State, Summary, Worry, names, worries};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// How a run is trained.
 pub struct Options<'a> {
     /// Whether to stop now: looked at after every round.
     pub stop: &'a dyn Fn() -> bool,
@@ -33,11 +32,8 @@ pub struct Options<'a> {
     pub results: bool,
 }
 
-/// How far a training is.
 pub struct Stage<'a> {
-    /// Rounds done.
     pub round: u32,
-    /// Every row so far.
     pub rows: &'a [Row],
     /// How long it trained, all its pieces together.
     pub seconds: f64,
@@ -48,23 +44,12 @@ pub struct Stage<'a> {
 /// Is told how a training goes. An error ends it as it is, with no further checkpoint.
 pub trait TrainObserver {
     /// A row was measured; it is kept unless this is an error.
-    ///
-    /// # Errors
-    /// Ends the training.
     fn row(&mut self, _: &Row) -> Result<(), ObserverError> {
         Ok(())
     }
-    /// A round is done.
-    ///
-    /// # Errors
-    /// Ends the training.
     fn round(&mut self, _: &Stage<'_>) -> Result<(), ObserverError> {
         Ok(())
     }
-    /// A checkpoint was written.
-    ///
-    /// # Errors
-    /// Ends the training.
     fn checkpoint(&mut self, _: &Stage<'_>) -> Result<(), ObserverError> {
         Ok(())
     }
@@ -73,26 +58,18 @@ pub trait TrainObserver {
     /// Every node's own model is measured next, which may take a while.
     fn measuring(&mut self) {}
     /// It was, and this is what should worry whoever looks at the run. The results are written next.
-    ///
-    /// # Errors
-    /// Ends the training.
     fn measured(&mut self, _: Option<&Worry>) -> Result<(), ObserverError> {
         Ok(())
     }
 }
 
-/// Nobody listens.
 impl TrainObserver for () {}
 
-/// What became of a training.
 pub struct Trained {
     /// Whether it came to its end; if not, there is a checkpoint, where there are any.
     pub end: End,
-    /// Rounds done.
     pub round: u32,
-    /// Every row.
     pub rows: Vec<Row>,
-    /// The paper's moments, if asked for.
     pub moments: Vec<Moments>,
     /// How long it took, all its pieces together.
     pub seconds: f64,
@@ -113,7 +90,6 @@ pub struct Trainer<'a> {
 
 /// What a folder holds of a run.
 pub enum Opened<'a> {
-    /// All of it.
     Finished(Box<Summary>),
     /// A part, or nothing.
     Unfinished(Trainer<'a>),
@@ -128,9 +104,6 @@ impl<'a> Trainer<'a> {
     }
 
     /// Of a run in its folder: at its end, at its last checkpoint or at its beginning.
-    ///
-    /// # Errors
-    /// A folder that holds another run, or is damaged.
     pub fn open(
         folder: &'a Folder,
         document: &'a Document,
@@ -146,21 +119,16 @@ impl<'a> Trainer<'a> {
         Ok(Opened::Unfinished(trainer))
     }
 
-    /// How far it is.
     pub fn stage(&self) -> Stage<'_> {
         let round = self.built.prepared.training.round();
         Stage { round, rows: &self.rows, seconds: self.before.as_secs_f64(), spent: None }
     }
 
-    /// The run.
     pub fn built(&self) -> &Built {
         self.built
     }
 
     /// Trains to the end or until it is stopped (then there is a checkpoint).
-    ///
-    /// # Errors
-    /// A run that cannot go on, a disk that fails, or an observer's.
     pub fn train(
         self,
         options: &Options<'_>,
@@ -230,7 +198,6 @@ impl Watcher<'_> {
         }
     }
 
-    /// Measures and writes the results.
     fn finish(&mut self, document: &Document, built: &Built) -> Result<Results, TrainError> {
         self.observer.measuring();
         let results = Results::of(document, built, &self.rows, self.elapsed())?;

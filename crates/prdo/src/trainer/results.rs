@@ -1,6 +1,6 @@
 //! What a finished training leaves behind: its model, its summary and its report.
 
-use crate::config::Built;
+use crate::build::Built;
 use prdo_runfile::{Document, Key};
 use prdo_simulator::Row;
 use prdo_store::{
@@ -9,7 +9,6 @@ use prdo_store::{
 };
 use std::time::Duration;
 
-/// The results of a finished training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// The bytes of `model.safetensors`.
@@ -21,16 +20,12 @@ pub struct Results {
 /// Results that cannot be put down.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The model's file.
     #[error("model.safetensors: {0}")]
     Model(String),
-    /// The report.
     #[error("{0}")]
     Report(String),
-    /// A checkpoint that is not needed any more.
     #[error("cannot remove the checkpoint: {0}")]
     Checkpoint(std::io::Error),
 }
@@ -47,9 +42,6 @@ impl ResultsError {
 
 impl Results {
     /// The results of a run with these rows.
-    ///
-    /// # Errors
-    /// A model that cannot be written as tensors.
     pub fn of(
         document: &Document,
         built: &Built,
@@ -68,9 +60,6 @@ impl Results {
 
     /// Writes the model, the summary and the report into a folder that has `run.toml` and `metrics.csv`; the summary
     /// after the model, because it marks the run as finished.
-    ///
-    /// # Errors
-    /// When the disk fails.
     pub fn write(&self, folder: &Folder) -> Result<(), ResultsError> {
         folder.write(names::MODEL, &self.model)?;
         folder.write(names::SUMMARY, artefact::text(&self.summary).as_bytes())?;

@@ -2,7 +2,7 @@
 
 use super::files::failed;
 use super::{ResultsError, TrainError};
-use crate::config::Built;
+use crate::build::Built;
 use prdo_runfile::resolved::differences;
 use prdo_simulator::{Moments, Row};
 use prdo_store::{Folder, Summary, artefact, names, parse_moments, parse_rows, time_before};
@@ -29,14 +29,14 @@ pub fn finished(folder: &Folder, run_file: &str) -> Result<Option<Summary>, Trai
 }
 
 /// What was measured before a checkpoint, and how long that took.
-pub struct Kept {
+pub struct Progress {
     pub rows: Vec<Row>,
     pub moments: Vec<Moments>,
     pub before: Duration,
 }
 
 /// Goes to where the folder's checkpoint is, if it has one. `run_file` is what this run would write as its `run.toml`.
-pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Option<Kept>, TrainError> {
+pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Option<Progress>, TrainError> {
     let Some(bytes) = folder.checkpoint()? else { return Ok(None) };
     built.prepared.training.restore(&built.fingerprint, &bytes).map_err(|error| {
         let there = std::fs::read_to_string(folder.file(names::RUN_FILE)).ok();
@@ -56,5 +56,5 @@ pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Opt
     }
     let mut moments = parse_moments(&text(names::MOMENTS));
     moments.retain(|m| m.round < round);
-    Ok(Some(Kept { rows, moments, before: time_before(folder.path()) }))
+    Ok(Some(Progress { rows, moments, before: time_before(folder.path()) }))
 }

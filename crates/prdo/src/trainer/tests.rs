@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::build;
+use crate::build::build;
 use std::cell::Cell;
 
 fn document(gamma: f64) -> Document {

@@ -8,7 +8,7 @@ mod space;
 mod trial;
 
 pub use space::{Axis, Edge, Settings, numbers};
-pub use trial::{Budget, Ground, TuneError};
+pub use trial::{Budget, Scorer, TuneError};
 
 use prdo_accounting::{Accountant, History, Method as Accounting};
 use prdo_algorithm::Method;
@@ -17,12 +17,9 @@ use rayon::prelude::*;
 use search::Search;
 use space::Space;
 
-/// How much is tried.
 #[derive(Clone, Debug)]
 pub struct Effort {
-    /// Which methods.
     pub methods: Vec<Method>,
-    /// Settings tried for each method.
     pub trials: usize,
     /// Seeds with which each method's best settings are tried again.
     pub seeds: usize,
@@ -30,27 +27,22 @@ pub struct Effort {
     pub keep: Vec<Axis>,
 }
 
-/// Settings that were tried.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Which.
     pub settings: Settings,
     /// The noise multiplier that the budget asks for, on the records that are meant; `None` without a budget.
     pub noise_multiplier: Option<f64>,
     /// The score with each seed: accuracy, or minus the late gradient norm. Minus infinity where training diverged.
     pub scores: Vec<f64>,
-    /// Seconds of training, all seeds.
     pub seconds: f64,
 }
 
 impl Trial {
-    /// The mean score.
     pub fn mean(&self) -> f64 {
         self.scores.iter().sum::<f64>() / self.scores.len().max(1) as f64
     }
 }
 
-/// What was found.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// Every trial in the order in which they ended, method by method.
@@ -67,11 +59,8 @@ pub struct Answer {
 const FINALISTS: usize = 3;
 
 /// Looks for settings. `told` hears of every trial; it may stop the search by returning `false`.
-///
-/// # Errors
-/// A run that cannot be built, a budget that cannot be kept, a statement that cannot be written.
 pub fn tune(
-    ground: &mut Ground,
+    scorer: &mut Scorer,
     effort: &Effort,
     mut told: impl FnMut(&Trial) -> bool,
 ) -> Result<Answer, TuneError> {
@@ -79,7 +68,7 @@ pub fn tune(
     let mut spent = History::new();
     let together = 2 * rayon::current_num_threads();
     for method in &effort.methods {
-        let space = Space::new(ground.document(), *method, ground.records(), &effort.keep);
+        let space = Space::new(scorer.document(), *method, scorer.records(), &effort.keep);
         let mut search = Search::new(space, effort.trials);
         let mut own: Vec<Trial> = Vec::new();
         loop {
@@ -87,7 +76,7 @@ pub fn tune(
             if settings.is_empty() {
                 break;
             }
-            let tried = try_all(ground, &settings, &[1], false, &mut spent)?;
+            let tried = try_all(scorer, &settings, &[1], false, &mut spent)?;
             search.told(&tried.iter().map(Trial::mean).collect::<Vec<_>>());
             let go_on = tried.iter().all(&mut told);
             own.extend(tried);
@@ -100,45 +89,45 @@ pub fn tune(
             own.iter().take(FINALISTS).map(|trial| trial.settings.clone()).collect();
         // Not the seed that they were chosen with: its luck would count twice.
         let seeds: Vec<u64> = (2..=effort.seeds.max(1) as u64 + 1).collect();
-        let mut last = try_all(ground, &finalists, &seeds, true, &mut spent)?;
+        let mut last = try_all(scorer, &finalists, &seeds, true, &mut spent)?;
         last.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
         best.extend(last.into_iter().next());
         trials.extend(own);
     }
     best.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
-    let cost = ground.budget().and_then(|budget| {
+    let cost = scorer.budget().and_then(|budget| {
         let accountant = Accountant::new(Accounting::Renyi);
         accountant.epsilon(&spent, budget.delta).ok().map(|bounds| bounds.upper)
     });
     let edges = best.first().map_or_else(Vec::new, |best| {
         let method = best.settings.method;
-        Space::new(ground.document(), method, ground.records(), &effort.keep).edges(&best.settings)
+        Space::new(scorer.document(), method, scorer.records(), &effort.keep).edges(&best.settings)
     });
     Ok(Answer { trials, best, cost, edges })
 }
 
 /// Trains all settings with all seeds, several at a time, with the noise of the budget's accountant or a quick one. What they would release is added to `spent`.
 fn try_all(
-    ground: &mut Ground,
+    scorer: &mut Scorer,
     settings: &[Settings],
     seeds: &[u64],
     exact: bool,
     spent: &mut History,
 ) -> Result<Vec<Trial>, TuneError> {
-    let noises = settings.iter().map(|s| ground.noise(s, exact)).collect::<Result<Vec<_>, _>>()?;
+    let noises = settings.iter().map(|s| scorer.noise(s, exact)).collect::<Result<Vec<_>, _>>()?;
     for (settings, noise) in settings.iter().zip(&noises) {
         for seed in seeds {
-            if let Some(release) = ground.release(settings, *noise)? {
-                ground.charge(settings, *seed, &release)?;
+            if let Some(release) = scorer.release(settings, *noise)? {
+                scorer.charge(settings, *seed, &release)?;
                 spent.append(&release);
             }
         }
     }
-    let ground = &*ground;
+    let scorer = &*scorer;
     let pairs: Vec<(&Settings, &Option<f64>)> = settings.iter().zip(&noises).collect();
     let train = |(settings, noise): &(&Settings, &Option<f64>)| {
         let began = std::time::Instant::now();
-        let scores = seeds.par_iter().map(|seed| ground.score(settings, **noise, *seed));
+        let scores = seeds.par_iter().map(|seed| scorer.score(settings, **noise, *seed));
         let scores = scores.collect::<Result<Vec<f64>, TuneError>>()?;
         let seconds = began.elapsed().as_secs_f64();
         Ok(Trial { settings: (*settings).clone(), noise_multiplier: **noise, scores, seconds })
@@ -174,12 +163,10 @@ pub fn assignments(settings: &Settings, records: usize) -> Vec<(Key, String)> {
     all
 }
 
-/// The batch of a rate.
 fn batch(rate: f64, records: usize) -> usize {
     ((rate * records as f64).round() as usize).clamp(1, records.max(1))
 }
 
-/// A document with these assignments.
 fn assigned(document: &Document, assignments: &[(Key, String)]) -> Result<Document, TuneError> {
     let mut document = document.clone();
     for (key, value) in assignments {

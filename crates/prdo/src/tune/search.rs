@@ -24,7 +24,6 @@ pub struct Search {
 const SPREAD: f64 = 0.6;
 
 impl Search {
-    /// A search with so many trials.
     pub fn new(space: Space, trials: usize) -> Self {
         Self { space, trials, asked: 0, waiting: Vec::new(), seen: Vec::new() }
     }

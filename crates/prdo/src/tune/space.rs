@@ -12,21 +12,16 @@ pub fn numbers() -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
     })
 }
 
-/// Those of one method.
 fn numbers_of(method: Method) -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
     numbers().filter(move |(_, number, _)| method.card().reads(&number.parameter()))
 }
 
-/// The settings of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The method.
     pub method: Method,
-    /// T.
     pub rounds: u32,
     /// The share of a node's records that a round draws.
     pub rate: f64,
-    /// α.
     pub step_size: f64,
     /// C_g; `None` in a run that clips nothing.
     pub clip: Option<f64>,
@@ -36,7 +31,6 @@ pub struct Settings {
     pub parameters: Vec<(Key, f64)>,
 }
 
-/// The ranges for one method.
 #[derive(Clone, Debug)]
 pub struct Space {
     laws: Vec<(Axis, Tuning)>,
@@ -46,9 +40,7 @@ pub struct Space {
 /// A value near an end of its range, which lies around what the run file says: better ones may lie beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The run file's key.
     pub key: Key,
-    /// The end.
     pub end: f64,
     /// Whether that is the largest value tried; else the smallest.
     pub largest: bool,
@@ -57,14 +49,10 @@ pub struct Edge {
 /// As near as this, as a share of the range, is at its end.
 const NEAR: f64 = 0.05;
 
-/// What can be varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// α.
     StepSize,
-    /// T.
     Rounds,
-    /// b/N.
     Rate,
     /// C_g.
     Clip,
@@ -93,7 +81,6 @@ impl Axis {
         numbers.chain(method.card().differences.then_some(difference)).collect()
     }
 
-    /// The run file's key.
     pub fn key(self) -> Key {
         match self {
             Axis::StepSize => Key::MethodStepSize,
@@ -105,7 +92,6 @@ impl Axis {
         }
     }
 
-    /// The axis of a key.
     pub fn of(key: &str) -> Option<Axis> {
         Axis::all().into_iter().find(|axis| axis.key().path() == key)
     }
@@ -146,7 +132,6 @@ impl Space {
         Self { laws: laws.into_iter().chain(Axis::own(method)).filter(varied).collect(), fixed }
     }
 
-    /// How many keys are varied.
     pub fn dimensions(&self) -> usize {
         self.laws.len()
     }

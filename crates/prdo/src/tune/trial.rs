@@ -2,9 +2,9 @@
 
 use super::space::Settings;
 use super::{assigned, assignments, batch};
-use crate::config::build;
+use crate::build::build;
 use crate::error::RunError;
-use crate::run::{Plan, Privacy};
+use crate::run::{Privacy, PrivacySettings};
 use prdo_accounting::{Event, History, Method as Accounting};
 use prdo_runfile::{ConfigError, Document, Section};
 use prdo_store::{StatementFileError, load_statement, save_statement};
@@ -15,44 +15,30 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuneError {
-    /// The run file, or what is made of it.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A run that cannot be prepared, or fails.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// No randomness from the operating system.
     #[error("the operating system has no randomness")]
     NoRandomness,
-    /// Protected records, and no public ones to score by.
     #[error(
         "there are no public held-out records (data.test, data.test_path) to score by: a score on the protected ones would be \
          a release without noise"
     )]
     NoPublicScore,
-    /// The statement of what was released.
     #[error("{path}: {error}")]
-    Statement {
-        /// The file.
-        path: String,
-        /// Why.
-        error: StatementFileError,
-    },
+    Statement { path: String, error: StatementFileError },
 }
 
-/// What the final run may spend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// ε.
     pub epsilon: f64,
-    /// δ.
     pub delta: f64,
-    /// How ε is computed.
     pub accounting: Accounting,
 }
 
 /// What is tuned on.
-pub struct Ground {
+pub struct Scorer {
     /// The run, on the records that are tuned on.
     document: Document,
     /// Records of the smallest node that is meant, and of the smallest that is tuned on.
@@ -66,7 +52,7 @@ pub struct Ground {
     noises: HashMap<(usize, u32, bool, bool), f64>,
 }
 
-impl Ground {
+impl Scorer {
     /// Tuning on the records of `document`, of which the smallest node has `here`, for a final run in which it has
     /// `meant`.
     pub fn new(document: Document, meant: usize, here: usize, budget: Option<Budget>) -> Self {
@@ -81,16 +67,12 @@ impl Ground {
     }
 
     /// Enters every trial in a statement before it begins: for records that are protected.
-    ///
-    /// # Errors
-    /// A statement that cannot be read.
     pub fn charged(mut self, path: PathBuf) -> Result<Self, TuneError> {
         load_statement(&path).map_err(|error| failed(&path, error))?;
         self.statement = Some(path);
         Ok(self)
     }
 
-    /// The run file that is tuned.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -100,7 +82,6 @@ impl Ground {
         self.records.0
     }
 
-    /// What the final run may spend.
     pub fn budget(&self) -> Option<Budget> {
         self.budget
     }
@@ -114,7 +95,7 @@ impl Ground {
         if let Some(noise) = self.noises.get(&key) {
             return Ok(Some(*noise));
         }
-        let plan = Plan {
+        let plan = PrivacySettings {
             privacy: Privacy::Budget { epsilon: budget.epsilon, delta: budget.delta },
             accounting: if exact { budget.accounting } else { Accounting::Renyi },
             first_batch,

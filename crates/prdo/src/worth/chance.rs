@@ -6,7 +6,6 @@ use crate::report::Spread;
 /// A standard normal variable is within ± this with a probability of 95 %.
 const NORMAL: f64 = 1.96;
 
-/// A difference between two models.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
     /// First minus second; of accuracies it is a share, not points.
@@ -16,12 +15,10 @@ pub struct Gain {
 }
 
 impl Gain {
-    /// Whether it is more than chance.
     pub fn is_clear(self) -> bool {
         self.value.abs() > self.margin
     }
 
-    /// Whether it is more than chance, and one to the better.
     pub fn is_better(self) -> bool {
         self.value > 0.0 && self.is_clear()
     }

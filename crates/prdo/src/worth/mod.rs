@@ -11,10 +11,9 @@ mod verdict;
 pub use chance::Gain;
 pub use verdict::Verdict;
 
-use crate::config::{Form, Holdings, Kept, Outline, Recipe, outline, recipe};
+use crate::build::{AnyHoldings, Form, Outline, Recipe, outline, recipe};
 use crate::error::RunError;
 use crate::run::Guarantee;
-use prdo_data::{Feature, Table};
 use prdo_runfile::{ConfigError, Document, Key, Section};
 use train::Trainer;
 
@@ -25,22 +24,12 @@ pub const MOST_NODES: usize = 1000;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorthError {
-    /// The run file.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A run that cannot be prepared, or fails.
     #[error("{who}: {error}{}", help(*open))]
-    Run {
-        /// Who trained.
-        who: String,
-        /// Whether it was a run without privacy.
-        open: bool,
-        /// Why it failed.
-        error: Box<RunError>,
-    },
+    Run { who: String, open: bool, error: Box<RunError> },
 }
 
-/// What may help a run that failed.
 fn help(open: bool) -> &'static str {
     match open {
         true => {
@@ -74,17 +63,14 @@ pub struct Trained {
     pub falling: Option<f64>,
     /// What was promised; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
-    /// b.
     pub batch: usize,
 }
 
 impl Trained {
-    /// The mean accuracy over seeds.
     pub fn mean_accuracy(&self) -> f64 {
         mean(&self.accuracy)
     }
 
-    /// The mean area under the ROC curve, where there is one.
     pub fn mean_auc(&self) -> Option<f64> {
         (!self.auc.is_empty()).then(|| mean(&self.auc))
     }
@@ -94,12 +80,10 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// One organisation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Organisation {
     /// Its name, or its number where it has none.
     pub name: String,
-    /// How many records it has.
     pub records: usize,
     /// What it gets from its own records alone, with privacy.
     pub alone: Trained,
@@ -107,18 +91,14 @@ pub struct Organisation {
     pub open: Trained,
 }
 
-/// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worth {
     /// The average model of all, with privacy.
     pub together: Trained,
     /// The same without privacy.
     pub open: Trained,
-    /// Each organisation alone.
     pub organisations: Vec<Organisation>,
-    /// The share of the held-out records' most common class.
     pub most_common_class: Option<f64>,
-    /// How many held-out records there are.
     pub test_records: usize,
     /// T of the runs without privacy.
     pub open_rounds: u32,
@@ -127,12 +107,10 @@ pub struct Worth {
 /// A run file about which the question can be asked.
 pub struct Question {
     outline: Outline,
-    /// How runs without privacy train.
     open: Recipe,
     /// What the run of all promises.
     joint: Option<Guarantee>,
     allow_indefinite: bool,
-    /// What should be thought about.
     warnings: Vec<String>,
 }
 
@@ -142,9 +120,6 @@ const OPEN: [&str; 4] = ["rounds", "method", "batch", "clip"];
 impl Question {
     /// Checks everything before anything is trained. `open` are assignments for the runs without privacy, which
     /// otherwise have the run file's settings without noise and clipping.
-    ///
-    /// # Errors
-    /// A run file that does not say how to train privately, in which accuracy has no meaning, or that has one node.
     pub fn new(document: &Document, open: &[String]) -> Result<Self, WorthError> {
         refuse(document)?;
         let outline = outline(document)?;
@@ -161,50 +136,37 @@ impl Question {
             );
             return Err(document.error(Key::ModelKind, message).into());
         }
-        let (least, test) = match &outline.records {
-            Kept::Numbers(holdings) => counts(holdings),
-            Kept::Images(holdings) => counts(holdings),
-            Kept::Features(holdings) => counts(holdings),
-        };
-        if test == 0 {
+        if outline.records.test_records() == 0 {
             let message = "there are no held-out records (data.test, data.test_path) to measure accuracy on";
             return Err(document.error(Key::DataTest, message).into());
         }
-        let open = recipe(&without_privacy(document, open)?.run_file(), outline.model.kind, least)?;
+        let open = recipe(
+            &without_privacy(document, open)?.run_file(),
+            outline.model.kind,
+            outline.records.least(),
+        )?;
         let run = document.run_file();
         let joint = outline.recipe.guarantee(&run, &outline.spent)?;
         let allow_indefinite = run.graph.allow_indefinite;
         let mut warnings = outline.recipe.warnings.clone();
-        warnings.extend(match &outline.records {
-            Kept::Numbers(holdings) => holdings.warnings.clone(),
-            Kept::Images(holdings) => holdings.warnings.clone(),
-            Kept::Features(holdings) => holdings.warnings.clone(),
-        });
+        warnings.extend_from_slice(outline.records.warnings());
         Ok(Self { outline, open, joint, allow_indefinite, warnings })
     }
 
-    /// What should be thought about.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// How the run file trains.
     pub fn recipe(&self) -> &Recipe {
         &self.outline.recipe
     }
 
-    /// How the runs without privacy train.
     pub fn open_recipe(&self) -> &Recipe {
         &self.open
     }
 
-    /// What the data is, in words.
     pub fn data(&self) -> &str {
-        match &self.outline.records {
-            Kept::Numbers(holdings) => &holdings.title,
-            Kept::Images(holdings) => &holdings.title,
-            Kept::Features(holdings) => &holdings.title,
-        }
+        self.outline.records.title()
     }
 
     /// How many runs an answer with so many seeds takes.
@@ -213,19 +175,16 @@ impl Question {
     }
 
     /// Trains everything, several runs at a time; `told` hears of every run that is done.
-    ///
-    /// # Errors
-    /// A budget that no noise keeps, or a run that diverges.
     pub fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
         let model = &self.outline.model;
         match &self.outline.records {
-            Kept::Numbers(holdings) => {
+            AnyHoldings::Numbers(holdings) => {
                 Trainer { question: self, holdings, model: &|| Some(model.numbers()) }.answer(seeds, told)
             }
-            Kept::Images(holdings) => {
+            AnyHoldings::Images(holdings) => {
                 Trainer { question: self, holdings, model: &|| model.images() }.answer(seeds, told)
             }
-            Kept::Features(holdings) => {
+            AnyHoldings::Features(holdings) => {
                 Trainer { question: self, holdings, model: &|| model.mapped() }.answer(seeds, told)
             }
         }
@@ -261,12 +220,6 @@ fn without_privacy(document: &Document, open: &[String]) -> Result<Document, Con
         other.set(assignment)?;
     }
     Ok(other)
-}
-
-/// Records of the smallest node, and held-out ones.
-fn counts<F: Feature>(holdings: &Holdings<F>) -> (usize, usize) {
-    let least = holdings.nodes.iter().map(Table::len).min().unwrap_or(0);
-    (least, holdings.held_out.as_ref().map_or(0, Table::len))
 }
 
 #[cfg(test)]

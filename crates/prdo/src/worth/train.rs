@@ -1,9 +1,9 @@
 //! The runs behind an answer: everyone together and each alone, with and without privacy, with every seed.
 
 use super::{Organisation, Question, Trained, Worth, WorthError};
-use crate::config::{BoxedModel, Holdings, Recipe, common_class};
+use crate::build::{BoxedModel, Holdings, Recipe, common_class};
 use crate::error::RunError;
-use crate::run::{Guarantee, Plan, Privacy, Run};
+use crate::run::{Guarantee, Privacy, PrivacySettings, Run};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records, Sampling};
@@ -18,9 +18,7 @@ pub(super) struct Trainer<'a, F: Feature> {
     pub(super) model: &'a (dyn Fn() -> Option<BoxedModel<F>> + Sync),
 }
 
-/// One way to train.
 struct Task<'a> {
-    /// Who does, in words.
     who: String,
     /// Whether it is without privacy, for what privacy costs.
     open: bool,
@@ -150,7 +148,7 @@ impl<F: Feature> Trainer<'_, F> {
             return Ok(Some(same));
         }
         let (accounting, rounds) = (recipe.accounting, recipe.rounds);
-        let plan = Plan { privacy, accounting, first_batch, batch: (first, size), least, rounds };
+        let plan = PrivacySettings { privacy, accounting, first_batch, batch: (first, size), least, rounds };
         plan.guarantee(&outline.spent).map(Some)
     }
 
@@ -236,7 +234,6 @@ fn means<'a>(lists: impl ExactSizeIterator<Item = &'a Vec<f32>>) -> Vec<f32> {
     sums.unwrap_or_default().into_iter().map(|sum| sum / count).collect()
 }
 
-/// The network of one node.
 fn single() -> Result<Mixing, RunError> {
     Ok(Mixing::new(&Graph::complete(1)?, Weights::Metropolis, false)?)
 }

@@ -29,7 +29,6 @@ pub struct Verdict {
 const STILL_FALLING: f64 = 0.002;
 
 impl Worth {
-    /// The figures that matter.
     pub fn verdict(&self) -> Verdict {
         let records = self.test_records;
         let gains = |joint: &Trained, own: fn(&Organisation) -> &Trained| -> Vec<Gain> {
@@ -80,7 +79,6 @@ impl Worth {
         lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
-    /// What joining adds to accuracy.
     fn joining(&self, verdict: &Verdict) -> String {
         let Verdict { gain, gaining, clearly_gaining, .. } = *verdict;
         let price = match &self.together.guarantee {
@@ -133,7 +131,7 @@ impl Worth {
     fn baseline(&self, verdict: &Verdict) -> Option<String> {
         let common = self.most_common_class.filter(|_| self.by_auc())?;
         let little = format!(
-            "Accuracy says little here: always saying the most common class is right for {:.2} %.",
+            "Accuracy says little here: always predicting the majority class is right for {:.2} %.",
             100.0 * common
         );
         let (Some(gain), Some(auc)) = (verdict.auc_gain, self.together.mean_auc()) else {
@@ -191,12 +189,10 @@ fn points(gain: Gain) -> String {
     format!("{:.1} ± {:.1} points", 100.0 * gain.value, 100.0 * gain.margin)
 }
 
-/// The same with its sign.
 fn signed_points(gain: Gain) -> String {
     format!("{} ± {:.1} points", signed(100.0 * gain.value, 1), 100.0 * gain.margin)
 }
 
-/// A number with its sign, to so many places.
 fn signed(value: f64, places: usize) -> String {
     format!("{}{:.places$}", if value < 0.0 { '−' } else { '+' }, value.abs())
 }
@@ -283,7 +279,7 @@ mod tests {
         let mut rare = worth(&[0.970], [0.968, 0.969, 0.967], 1000);
         rare.most_common_class = Some(0.969);
         assert!(rare.words().contains(
-            "Accuracy says little here: always saying the most common class is right for 96.90 %."
+            "Accuracy says little here: always predicting the majority class is right for 96.90 %."
         ));
         // Fifty of a thousand are of the second class. Alone they are in no order, together they come last.
         let ranks = |good: bool| -> Vec<f32> {

@@ -15,6 +15,7 @@ pub fn html(nonce: &str) -> String {
     HTML.replace("/*style*/", &format!("{STYLE}\n{CHART_STYLE}"))
         .replace("{nonce}", nonce)
         .replace("/*script*/", &format!("{CHART}\n{NETWORK}\n{SCRIPT}"))
+        .replace("/*metrics*/ { axes: [], panels: [] }", &crate::chart::of_metrics().to_string())
 }
 
 /// What the page may do: run that script, and ask the server it came from.

@@ -8,7 +8,7 @@ use super::{Failure, use_threads};
 use crate::cli::audit::AuditArgs;
 use crate::progress::{say, tell};
 use images::Images;
-use prdo::config::{Built, build};
+use prdo::build::{Built, build};
 use prdo::runfile::Document;
 use prdo::store::Folder;
 use prdo::store::names;

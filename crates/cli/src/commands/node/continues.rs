@@ -4,7 +4,7 @@ use super::{in_file, read_agreement};
 use crate::commands::Failure;
 use crate::progress::tell;
 use prdo::accounting::History;
-use prdo::config::Planned;
+use prdo::build::Planned;
 use prdo::runfile::{Document, Key, Section, Value, earlier_texts};
 use prdo_member::agreed::agreed;
 use prdo_peer::agreement::{Agreement, Member, Terms};
@@ -43,7 +43,7 @@ impl Old {
 
     /// Everything released about a record of the smallest old member: by the old run, and by those before it.
     fn released(&self) -> Result<History, Failure> {
-        let plan = self.planned.guarantee.plan(self.rounds_done);
+        let plan = self.planned.guarantee.releases(self.rounds_done);
         let mut released = self.planned.recipe.earlier.clone();
         released.append(&plan.map_err(|e| Failure::Input(format!("{}: {e}", self.path.display())))?);
         Ok(released)

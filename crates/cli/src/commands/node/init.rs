@@ -5,7 +5,7 @@ use super::{in_file, read_text, summary};
 use crate::cli::node::InitArgs;
 use crate::commands::{Failure, target};
 use crate::progress::tell;
-use prdo::config::{Planned, Public, Wiring, public_facts, terms, wiring};
+use prdo::build::{Planned, Public, Wiring, public_facts, terms, wiring};
 use prdo::disk::write_atomically;
 use prdo::runfile::{ConfigError, Document, Key, ModelKind};
 use prdo::store::RecordFacts;

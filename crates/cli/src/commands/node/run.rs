@@ -8,7 +8,7 @@ use crate::commands::watch::Stop;
 use crate::commands::{Failure, set_threads};
 use crate::progress::{say, tell};
 use prdo::budget::words::short;
-use prdo::config::Form;
+use prdo::build::Form;
 use prdo::disk::{write_atomically, write_privately};
 use prdo::privacy::Secret;
 use prdo::store::{MemberSummary, State, artefact, names, write_model, write_network};

@@ -2,7 +2,7 @@
 
 use crate::progress::say;
 use prdo::budget::words::short;
-use prdo::config::Planned;
+use prdo::build::Planned;
 use prdo_peer::agreement::{Agreement, Member};
 use prdo_peer::wire::hex;
 use serde_json::{Value as Json, json};

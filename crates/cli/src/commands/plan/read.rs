@@ -5,7 +5,7 @@ use crate::commands::{Failure, graph};
 use prdo::accounting::{History, Method as Accounting};
 use prdo::algorithm::Method;
 use prdo::algorithm::graph::{NetworkError, Parameters, Spectrum};
-use prdo::config::{Kept, Outline, Wiring, outline};
+use prdo::build::{AnyHoldings, Outline, Wiring, outline};
 use prdo::plan::other::lambda;
 use prdo::plan::{
     Account, Case, Choice, Family, Level, Multiplier, Noise, Problem, PublicRecords, Question, Sampled,
@@ -210,20 +210,20 @@ fn constants(run: &RunFile, outline: &Outline, given: Problem, args: &PlanArgs) 
     let sampled = Sampled { rate, gradient_clip: outline.recipe.clip.map(|(gradient, _)| gradient) };
     let (form, start) = (&outline.model.form, outline.model.start.values());
     let found = match (&outline.records, outline.model.images()) {
-        (Kept::Images(holdings), Some(model)) => {
+        (AnyHoldings::Images(holdings), Some(model)) => {
             PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
         }
-        (Kept::Features(holdings), _) => match outline.model.mapped() {
+        (AnyHoldings::Features(holdings), _) => match outline.model.mapped() {
             Some(model) => {
                 PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
             }
             None => return (given, None),
         },
-        (Kept::Numbers(holdings), _) => {
+        (AnyHoldings::Numbers(holdings), _) => {
             let model = outline.model.numbers();
             PublicRecords { form, model: &*model, nodes: &holdings.nodes, start }.constants(sampled)
         }
-        (Kept::Images(_), None) => return (given, None),
+        (AnyHoldings::Images(_), None) => return (given, None),
     };
     let why = found
         .initial_gap

@@ -4,13 +4,13 @@ use super::{Failure, describe, epsilon_keys, failure, first_words, hint};
 use crate::cli::privacy::EpsilonArgs;
 use crate::progress::say;
 use prdo::accounting::{Accountant, Method};
-use prdo::budget::Plan;
+use prdo::budget::Releases;
 use prdo::budget::words::{self, down, plain, up};
 use serde_json::json;
 use std::time::Instant;
 
 pub fn run(args: &EpsilonArgs) -> Result<(), Failure> {
-    let plan = Plan {
+    let plan = Releases {
         rate: args.rate.value,
         first_rate: args.first_rate.as_ref().unwrap_or(&args.rate).value,
         noise: args.noise,
@@ -33,7 +33,7 @@ pub fn run(args: &EpsilonArgs) -> Result<(), Failure> {
     }
 }
 
-fn epsilon_at(args: &EpsilonArgs, plan: &Plan, delta: f64) -> Result<(), Failure> {
+fn epsilon_at(args: &EpsilonArgs, plan: &Releases, delta: f64) -> Result<(), Failure> {
     let method = args.answer.accountant;
     let started = Instant::now();
     let bounds = plan.epsilon(&Accountant::new(method), delta).map_err(failure)?;
@@ -56,7 +56,7 @@ fn epsilon_at(args: &EpsilonArgs, plan: &Plan, delta: f64) -> Result<(), Failure
     Ok(())
 }
 
-fn delta_at(args: &EpsilonArgs, plan: &Plan, epsilon: f64) -> Result<(), Failure> {
+fn delta_at(args: &EpsilonArgs, plan: &Releases, epsilon: f64) -> Result<(), Failure> {
     let method = args.answer.accountant;
     if method != Method::Numerical {
         return Err(Failure::Input(format!(

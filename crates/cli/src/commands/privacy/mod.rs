@@ -13,7 +13,7 @@ use crate::cli::values::Rate;
 use crate::progress::say;
 use prdo::accounting::{Accountant, AccountingError, Bounds, Method, Target};
 use prdo::budget::words::{self, plain};
-use prdo::budget::{Plan, lower};
+use prdo::budget::{Releases, lower};
 use serde_json::{Value as Json, json};
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ pub fn run(question: &Privacy) -> Result<(), Failure> {
 }
 
 /// The plan's settings, for a JSON answer.
-fn describe(plan: &Plan, into: &mut Json) {
+fn describe(plan: &Releases, into: &mut Json) {
     into["rate"] = json!(plan.rate);
     into["first_rate"] = json!(plan.first_rate);
     into["noise_multiplier"] = json!(plan.noise);
@@ -42,7 +42,7 @@ fn describe(plan: &Plan, into: &mut Json) {
 struct Fit {
     method: Method,
     target: Target,
-    plan: Plan,
+    plan: Releases,
     bounds: Bounds,
     seconds: f64,
 }
@@ -52,7 +52,7 @@ impl Fit {
     fn of(
         answer: &AnswerArgs,
         budget: &BudgetArgs,
-        search: impl FnOnce(&Accountant, &Target) -> Result<Plan, Failure>,
+        search: impl FnOnce(&Accountant, &Target) -> Result<Releases, Failure>,
     ) -> Result<Self, Failure> {
         let target = Target::new(budget.epsilon, budget.delta).map_err(failure)?;
         let started = Instant::now();

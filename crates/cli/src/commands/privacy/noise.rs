@@ -4,14 +4,14 @@ use super::{Failure, Fit, first_words, unmet};
 use crate::cli::privacy::NoiseArgs;
 use crate::progress::say;
 use prdo::accounting::{Accountant, Target};
-use prdo::budget::Plan;
+use prdo::budget::Releases;
 use prdo::budget::words::up;
 use serde_json::json;
 
 pub fn run(args: &NoiseArgs) -> Result<(), Failure> {
     let (rate, first_rate) = (args.rate.value, args.first_rate.as_ref().unwrap_or(&args.rate).value);
     let least = |accountant: &Accountant, target: &Target| {
-        Plan::with_least_noise(accountant, target, (first_rate, rate), args.rounds).map_err(unmet(
+        Releases::with_least_noise(accountant, target, (first_rate, rate), args.rounds).map_err(unmet(
             "no noise multiplier up to 1e6",
             target,
             "raise --epsilon or --delta, or lower --rounds or --rate",

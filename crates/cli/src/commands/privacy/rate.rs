@@ -4,14 +4,14 @@ use super::{Failure, Fit, unmet};
 use crate::cli::privacy::RateArgs;
 use crate::progress::say;
 use prdo::accounting::{Accountant, Target};
-use prdo::budget::Plan;
+use prdo::budget::Releases;
 use prdo::budget::words::{down, plain};
 use serde_json::json;
 
 pub fn run(args: &RateArgs) -> Result<(), Failure> {
     let (noise, rounds) = (args.noise, args.rounds);
     let largest = |accountant: &Accountant, target: &Target| {
-        Plan::with_largest_rate(accountant, target, noise, rounds).map_err(unmet(
+        Releases::with_largest_rate(accountant, target, noise, rounds).map_err(unmet(
             "not even a sampling rate of 1e-12",
             target,
             "raise --noise, --epsilon or --delta, or lower --rounds",

@@ -4,12 +4,12 @@ use super::{Failure, Fit, first_words, unmet};
 use crate::cli::privacy::RoundsArgs;
 use crate::progress::say;
 use prdo::accounting::{Accountant, Target, calibrate};
-use prdo::budget::Plan;
+use prdo::budget::Releases;
 use prdo::budget::words::plain;
 use serde_json::json;
 
 pub fn run(args: &RoundsArgs) -> Result<(), Failure> {
-    let one = Plan {
+    let one = Releases {
         rate: args.rate.value,
         first_rate: args.first_rate.as_ref().unwrap_or(&args.rate).value,
         noise: args.noise,

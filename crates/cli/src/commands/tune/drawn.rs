@@ -4,10 +4,10 @@
 use super::ground::{Found, budget, give};
 use crate::cli::tune::Size;
 use crate::commands::Failure;
-use prdo::config::{declared_columns, outline, wiring};
+use prdo::build::{declared_columns, outline, wiring};
 use prdo::data::{DataError, Dataset, Loaded, Table, stand_in};
 use prdo::runfile::{Document, Given, GraphKind, Key, ModelKind, RunFile, Section};
-use prdo::tune::{Effort, Ground};
+use prdo::tune::{Effort, Scorer};
 
 /// Records by which trials are scored.
 const TEST: usize = 2000;
@@ -62,7 +62,7 @@ pub fn choose(document: &Document, size: &Size, effort: &Effort) -> Result<Found
          columns, {classes} classes",
         columns.len()
     );
-    let ground = Ground::new(other, meant, here, budget).after(looked_at.spent);
+    let ground = Scorer::new(other, meant, here, budget).after(looked_at.spent);
     Ok(Found { caution: Some(CAUTION), ..Found::new(ground, title, effort) })
 }
 

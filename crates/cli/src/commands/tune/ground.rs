@@ -3,15 +3,15 @@
 use super::drawn;
 use crate::cli::tune::{On, TuneArgs};
 use crate::commands::Failure;
-use prdo::config::{Kept, Outline, outline};
+use prdo::build::{AnyHoldings, Outline, outline};
 use prdo::data::{Dataset, Loaded, Table};
 use prdo::runfile::{Document, Given, GraphKind, Key, MapSettings, PartitionKind, RunFile, Section};
-use prdo::tune::{Budget, Effort, Ground};
+use prdo::tune::{Budget, Effort, Scorer};
 
 /// The ground, and what it is in words.
 pub struct Found {
     /// What is tuned on.
-    pub ground: Ground,
+    pub ground: Scorer,
     /// In a few words.
     pub title: String,
     /// For whoever waits.
@@ -24,7 +24,7 @@ pub struct Found {
 
 impl Found {
     /// Trials on what this title says.
-    pub fn new(ground: Ground, title: String, effort: &Effort) -> Self {
+    pub fn new(ground: Scorer, title: String, effort: &Effort) -> Self {
         let words = format!("{} trials on {title}", effort.methods.len() * effort.trials);
         Self { ground, title, words, caution: None, charged: false }
     }
@@ -48,7 +48,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
     let least = meant.records.least();
     let public = run.data.source.is_some_and(|source| !source.is_owned());
     let found = |document: Document, here: usize, title: String| {
-        Found::new(Ground::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
+        Found::new(Scorer::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
     };
     if let Some(path) = &on.charge {
         let mut found =
@@ -140,7 +140,7 @@ fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> 
     let Some(classes) = facts.classes else {
         return Err(Failure::Input("--generated is for records with classes: this model has none".into()));
     };
-    if facts.image.is_some() && matches!(meant.records, Kept::Images(_)) {
+    if facts.image.is_some() && matches!(meant.records, AnyHoldings::Images(_)) {
         return Err(Failure::Input(
             "--generated draws tables, not images: use a public data set of images with --stand-in".into(),
         ));
@@ -169,11 +169,11 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
     };
     let facts = meant.records.facts();
     let given = match &meant.records {
-        Kept::Features(_) => {
+        AnyHoldings::Features(_) => {
             let why = "--unprotected-validation does not go with [features]: use --stand-in";
             return Err(Failure::Input(why.into()));
         }
-        Kept::Numbers(holdings) => {
+        AnyHoldings::Numbers(holdings) => {
             // An intercept's column is added when the run is built.
             let table = holdings.validation.as_ref().ok_or_else(missing)?;
             let width = facts.features as usize;
@@ -182,7 +182,7 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
             let table = Table::new(width, rows.collect(), table.labels().to_vec());
             Loaded::Numbers(Dataset::from(table.map_err(|e| Failure::Work(e.to_string()))?))
         }
-        Kept::Images(holdings) => {
+        AnyHoldings::Images(holdings) => {
             let table = holdings.validation.as_ref().ok_or_else(missing)?;
             let sides = facts.image.map(|[channels, height, width]| prdo::data::ImageShape {
                 channels: channels as usize,

@@ -8,7 +8,7 @@ use crate::cli::worth::WorthArgs;
 use crate::progress::{Progress, say, tell};
 use prdo::algorithm::methods::Parameter;
 use prdo::budget::words::short;
-use prdo::config::Recipe;
+use prdo::build::Recipe;
 use prdo::report::Spread;
 use prdo::runfile::Document;
 use prdo::store::Folder;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Form;
+use crate::build::Form;
 use prdo_data::generate;
 use prdo_models::network::{Layer, Network, Normalisation, Shape, Spec};
 use prdo_models::{LogCosh, Logistic, Quadratic, Softmax};

@@ -3,12 +3,9 @@
 use prdo_data::{self as data, DataError, Dataset, Feature, Loaded, Table};
 use prdo_runfile::{ConfigError, Key, ModelKind, RunFile};
 
-/// How a model reads labels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Labels {
-    /// ±1.
     Signs,
-    /// 0, 1, …
     Classes,
     /// Whatever they are: a program's own model knows.
     AsGiven,
@@ -70,7 +67,6 @@ pub(super) fn refuse_numbers(run: &RunFile, loaded: &Loaded) -> Result<(), Confi
     Err(run.error(label_key(run), message).help(help))
 }
 
-/// The key that says where labels are.
 fn label_key(run: &RunFile) -> Key {
     if run.data.file.label.is_some() { Key::DataLabel } else { Key::DataPath }
 }

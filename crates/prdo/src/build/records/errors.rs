@@ -4,7 +4,6 @@ use prdo_data::{BadCell, DataError};
 use prdo_runfile::{ConfigError, Key, RunFile};
 use std::path::Path;
 
-/// A data error at the key it is about.
 pub(super) fn data_error(run: &RunFile, error: &DataError) -> ConfigError {
     data_error_of(run, error, Key::DataPath)
 }
@@ -120,7 +119,6 @@ fn instead_of_numbers(run: &RunFile, column: &str, bad: BadCell) -> Option<Strin
     })
 }
 
-/// Whether a column of a file has the labels.
 pub(super) fn is_label(run: &RunFile, column: &str) -> bool {
     match &run.data.file.label {
         Some(label) => label == column,

@@ -66,7 +66,6 @@ pub(super) fn least_records(run: &RunFile) -> Result<Option<usize>, ConfigError>
 /// What is left to train on, the validation records and the held-out ones.
 pub(super) type Parts<F> = (Dataset<F>, Option<Table<F>>, Option<Table<F>>);
 
-/// Sets the held-out and the validation records aside.
 pub(super) fn split<F: Feature>(run: &RunFile, dataset: Dataset<F>) -> Result<Parts<F>, ConfigError> {
     let given = run.given().is_some_and(|given| given.test.is_some());
     let given_apart = given || run.data.file.test_path.is_some() || brings_test(run).is_some();
@@ -132,10 +131,8 @@ pub(super) fn empty_node<F: Feature>(
     )
 }
 
-/// Records dealt out.
 pub(super) struct Dealt {
     pub(super) partition: Partition,
-    /// In words.
     pub(super) how: String,
     /// What the nodes are called, where the data says who holds what.
     pub(super) names: Option<Vec<String>>,
@@ -166,7 +163,7 @@ pub(super) fn partition<F: Feature>(
             (Partition::dirichlet(table, nodes, c, seed), format!("Dirichlet({c}) over"))
         }
         PartitionKind::Shards { per_node: k } => {
-            (Partition::shards(table, nodes, k, seed), format!("{k} label shards a node, over"))
+            (Partition::shards(table, nodes, k, seed), format!("{k} label shards per node, over"))
         }
         PartitionKind::Iid => (Partition::iid(table, nodes, seed), "iid over".to_string()),
     };

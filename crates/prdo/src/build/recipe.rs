@@ -1,20 +1,16 @@
 //! The run file's `[method]`, `[batch]`, `[clip]` and `[privacy]` sections: how the model is trained, from what is public.
 
 use super::model::located;
-use crate::run::{Guarantee, Plan, Privacy};
+use crate::run::{Guarantee, Privacy, PrivacySettings};
 use prdo_accounting::{History, Method as Accounting};
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::Sampling;
-use prdo_runfile::{ConfigError, Key, ModelKind, NO_PRIVACY, RunFile, Section, sampling_name};
+use prdo_runfile::{ConfigError, Key, ModelKind, NO_PRIVACY, RunFile, sampling_name};
 
-/// How a run trains.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The method.
     pub method: Method,
-    /// Its settings.
     pub settings: Settings,
-    /// T.
     pub rounds: u32,
     /// b₀ and b as they will be used, and how batches are drawn.
     pub batch: (usize, usize, Sampling),
@@ -22,24 +18,19 @@ pub struct Recipe {
     pub clip: Option<(f64, f64)>,
     /// What is promised, if anything is.
     pub privacy: Option<Privacy>,
-    /// How privacy losses are added up.
     pub accounting: Accounting,
     /// What the runs that this one goes on from have released.
     pub earlier: History,
     /// Records (slots) of the smallest node.
     pub least: usize,
-    /// What is allowed but should be thought about.
     pub warnings: Vec<String>,
 }
 
 impl Recipe {
     /// What a private run promises, after `spent` was released about the same records.
-    ///
-    /// # Errors
-    /// A budget that cannot be kept, at its place in the run file.
     pub fn guarantee(&self, run: &RunFile, spent: &History) -> Result<Option<Guarantee>, ConfigError> {
         let Some(privacy) = self.privacy else { return Ok(None) };
-        let plan = Plan {
+        let settings = PrivacySettings {
             privacy,
             accounting: self.accounting,
             first_batch: self.method.card().first_batch,
@@ -47,17 +38,14 @@ impl Recipe {
             least: self.least,
             rounds: self.rounds,
         };
-        plan.guarantee_among(&run.document.calibrations, spent).map(Some).map_err(|e| located(run, &e))
+        settings.guarantee_among(&run.document.calibrations, spent).map(Some).map_err(|e| located(run, &e))
     }
 }
 
 /// How the run file trains this kind of model when the smallest node has `least` records.
-///
-/// # Errors
-/// Whatever does not fit, at its place in the run file.
 pub fn recipe(run: &RunFile, model: ModelKind, least: usize) -> Result<Recipe, ConfigError> {
     let (method, settings) = run.method()?;
-    let mut warnings = run.without_effect(Section::Method.keys(), model);
+    let mut warnings = run.without_effect(model);
     let rounds = run.rounds()?;
     let privacy = privacy(run, least, &mut warnings)?;
     let batch = batch(run, least, privacy.is_some())?;
@@ -86,7 +74,6 @@ pub fn recipe(run: &RunFile, model: ModelKind, least: usize) -> Result<Recipe, C
     })
 }
 
-/// An ε above this is warned of.
 const MUCH: f64 = 10.0;
 /// Whoever asks for this much wants none.
 const NONE: f64 = 1000.0;
@@ -119,7 +106,6 @@ fn privacy(run: &RunFile, least: usize, warnings: &mut Vec<String>) -> Result<Op
     }
 }
 
-/// (b₀, b, sampling), in range for the smallest node.
 fn batch(run: &RunFile, least: usize, private: bool) -> Result<(usize, usize, Sampling), ConfigError> {
     let (size, sampling) = (run.batch.size, run.batch.sampling(private));
     if private && sampling != Sampling::Poisson {

@@ -2,7 +2,7 @@
 //! `run.toml` still names it.
 
 use super::*;
-use crate::config::resolved::to_toml;
+use crate::build::resolved::to_toml;
 use prdo_data::{Dataset, ImageShape, npz};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Images go through as bytes, dealt out as their numbers would be.
 
 use super::*;
-use crate::config::wiring;
+use crate::build::wiring;
 use prdo_data::{Dataset, ImageShape, Loaded, npz};
 use prdo_privacy::Model;
 use prdo_runfile::{Given, NetworkKind};
@@ -47,9 +47,9 @@ fn document() -> (tempfile::TempDir, Document) {
 
 fn images(document: &Document) -> Holdings<u8> {
     let run = document.run_file();
-    match kept_holdings(&run, Source::read(&run).unwrap(), 4).unwrap() {
-        Kept::Images(holdings) => holdings,
-        Kept::Numbers(_) | Kept::Features(_) => panic!("images became numbers"),
+    match any_holdings(&run, Source::read(&run).unwrap(), 4).unwrap() {
+        AnyHoldings::Images(holdings) => holdings,
+        AnyHoldings::Numbers(_) | AnyHoldings::Features(_) => panic!("images became numbers"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A built or planned run's settings written back as a run file, with every default filled in.
 
-use super::build::Built;
 use super::features::located as feature_error;
 use super::model::Form;
+use super::run::Built;
 use super::terms::Planned;
 use crate::run::Guarantee;
 use prdo_runfile::resolved::{self, Agreed, Facts, Known, Settled};
@@ -36,9 +36,6 @@ pub fn to_toml(document: &Document, built: &Built) -> String {
 }
 
 /// The settings that members agree on, as a run file in which nothing is only one owner's.
-///
-/// # Errors
-/// A feature map that cannot be made, or that is not the one the run file speaks of.
 pub fn to_agreed_toml(document: &Document, planned: &Planned) -> Result<String, ConfigError> {
     let run = &document.run_file();
     let map = planned.model.features.as_ref().map(|plan| plan.make(run)).transpose();

@@ -1,22 +1,22 @@
 //! The run file's `[data]` and `[partition]` sections as each node's records.
 //!
-//! `files` reads them, or `generated` draws them; `labels` says what their labels mean, `dealing` who holds which;
+//! `files` reads them, or `generated` draws them; `labels` says what their labels mean, `partition` who holds which;
 //! `organisations` says how many they are, `errors` puts what goes wrong at its key.
 
-mod dealing;
 mod errors;
 mod files;
 mod generated;
 mod labels;
 mod organisations;
+mod partition;
 
-use super::features::{Extracting, Map, Refused};
-use dealing::{Dealt, large_nodes, least_records, nobody_takes_part, partition, split, taking_part};
+use super::features::{Extracting, Map, Refused, feature_design, located as feature_error};
 use errors::data_error;
 use files::{Part, brings_test, read, read_file, read_test, refused};
 use generated::{from_law, law_facts};
 use labels::{Labels, given_classes, labelled_test, rare_class, refuse_gaps, relabel};
 use organisations::Organisations;
+use partition::{Dealt, large_nodes, least_records, nobody_takes_part, partition, split, taking_part};
 use prdo_data::{self as data, DataError, Dataset, Feature, ImageShape, Loaded, Table};
 use prdo_runfile::{ConfigError, DataSource, Generated, Given, Key, ModelKind, RunFile, Wiring, wiring};
 use prdo_store::RecordFacts;
@@ -25,19 +25,14 @@ use std::path::Path;
 
 /// Who holds what, before it is sealed: numbers, or images as bytes.
 pub struct Holdings<F: Feature = f64> {
-    /// Each node's records.
     pub nodes: Vec<Table<F>>,
-    /// Public records for accuracy.
     pub held_out: Option<Table<F>>,
-    /// Records set aside for tuning.
     pub validation: Option<Table<F>>,
     /// What the nodes are called, where the data names them.
     pub node_names: Option<Vec<String>>,
     /// What is public about the records: features (without an intercept), classes (2 for ±1), names, shape.
     pub facts: RecordFacts,
-    /// What should be thought about.
     pub warnings: Vec<String>,
-    /// What the data is, in words.
     pub title: String,
 }
 
@@ -55,41 +50,48 @@ impl<F: Feature> Holdings<F> {
 }
 
 /// Holdings as the data comes: images stay bytes.
-pub enum Kept {
-    /// Records of numbers.
+pub enum AnyHoldings {
     Numbers(Holdings),
-    /// Images.
     Images(Holdings<u8>),
     /// Features of either.
     Features(Holdings<f32>),
 }
 
-impl Kept {
-    /// What is public about the records.
-    pub fn facts(&self) -> &RecordFacts {
-        match self {
-            Kept::Numbers(holdings) => &holdings.facts,
-            Kept::Images(holdings) => &holdings.facts,
-            Kept::Features(holdings) => &holdings.facts,
+/// The same of holdings, whatever their records are made of.
+macro_rules! of_any {
+    ($any:expr, $holdings:ident => $value:expr) => {
+        match $any {
+            AnyHoldings::Numbers($holdings) => $value,
+            AnyHoldings::Images($holdings) => $value,
+            AnyHoldings::Features($holdings) => $value,
         }
+    };
+}
+
+impl AnyHoldings {
+    pub fn facts(&self) -> &RecordFacts {
+        of_any!(self, holdings => &holdings.facts)
+    }
+
+    pub fn title(&self) -> &str {
+        of_any!(self, holdings => &holdings.title)
+    }
+
+    pub fn warnings(&self) -> &[String] {
+        of_any!(self, holdings => &holdings.warnings)
     }
 
     /// Records of the smallest node.
     pub fn least(&self) -> usize {
-        match self {
-            Kept::Numbers(holdings) => holdings.least(),
-            Kept::Images(holdings) => holdings.least(),
-            Kept::Features(holdings) => holdings.least(),
-        }
+        of_any!(self, holdings => holdings.least())
     }
 
-    /// As [`Holdings::explain_batch`].
+    pub fn test_records(&self) -> usize {
+        of_any!(self, holdings => holdings.held_out.as_ref().map_or(0, Table::len))
+    }
+
     pub(super) fn explain_batch(&self, error: ConfigError) -> ConfigError {
-        match self {
-            Kept::Numbers(holdings) => holdings.explain_batch(error),
-            Kept::Images(holdings) => holdings.explain_batch(error),
-            Kept::Features(holdings) => holdings.explain_batch(error),
-        }
+        of_any!(self, holdings => holdings.explain_batch(error))
     }
 }
 
@@ -98,9 +100,6 @@ type Convert<'a, F> = &'a dyn Fn(Loaded, &str) -> Result<Dataset<F>, Refused>;
 
 /// Generates or deals out the data for `nodes` nodes as numbers, which is what linear models read; `binary` labels
 /// are ±1, others 0, 1, …
-///
-/// # Errors
-/// Data that cannot be generated or divided, at its place in the run file.
 pub fn holdings(run: &RunFile, source: Source, nodes: usize, binary: bool) -> Result<Holdings, ConfigError> {
     match source {
         Source::Data(data) => from_loaded(run, data, nodes, binary, &numbers),
@@ -109,16 +108,14 @@ pub fn holdings(run: &RunFile, source: Source, nodes: usize, binary: bool) -> Re
 }
 
 /// The same with images left as bytes, which is what networks read. Labels are 0, 1, …
-///
-/// # Errors
-/// As [`holdings`].
-pub fn kept_holdings(run: &RunFile, source: Source, nodes: usize) -> Result<Kept, ConfigError> {
+pub fn any_holdings(run: &RunFile, source: Source, nodes: usize) -> Result<AnyHoldings, ConfigError> {
     match source {
         Source::Data(data @ Loaded::Images(_)) => {
-            from_loaded(run, data, nodes, false, &|data, file| Ok(data.into_images(file)?)).map(Kept::Images)
+            from_loaded(run, data, nodes, false, &|data, file| Ok(data.into_images(file)?))
+                .map(AnyHoldings::Images)
         }
-        Source::Data(data) => from_loaded(run, data, nodes, false, &numbers).map(Kept::Numbers),
-        Source::Law(law) => from_law(run, &law, nodes).map(Kept::Numbers),
+        Source::Data(data) => from_loaded(run, data, nodes, false, &numbers).map(AnyHoldings::Numbers),
+        Source::Law(law) => from_law(run, &law, nodes).map(AnyHoldings::Numbers),
     }
 }
 
@@ -127,9 +124,6 @@ fn numbers(data: Loaded, file: &str) -> Result<Dataset, Refused> {
 }
 
 /// Deals the data out to `nodes` nodes and puts it through a map. The facts are those of what was read.
-///
-/// # Errors
-/// As [`holdings`], and records that the map cannot read.
 pub fn mapped_holdings(
     run: &RunFile,
     source: Source,
@@ -149,7 +143,6 @@ pub fn mapped_holdings(
     Ok(holdings)
 }
 
-/// Where records come from.
 #[allow(clippy::large_enum_variant)] // there is one of it a run, and it is moved, not kept in lists
 pub enum Source {
     /// A file, what is bundled, or what a program gives: read.
@@ -159,10 +152,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads what the run file names.
-    ///
-    /// # Errors
-    /// A file that cannot be read, at its place in the run file.
     pub fn read(run: &RunFile) -> Result<Self, ConfigError> {
         let source = run.data.source.ok_or_else(|| run.missing(Key::DataSource))?;
         if !source.is_owned() && run.has(Key::DataPath) {
@@ -180,9 +169,6 @@ impl Source {
     }
 
     /// How many nodes the data itself fixes: those of a file's node column.
-    ///
-    /// # Errors
-    /// Nobody who has enough records.
     pub fn nodes(&self, run: &RunFile) -> Result<Option<usize>, ConfigError> {
         let node = match self {
             Source::Data(Loaded::Numbers(data)) => data.node.as_deref(),
@@ -196,11 +182,15 @@ impl Source {
         }
     }
 
+    /// The feature map that the run file asks for, made for these records.
+    pub(super) fn feature_map(&self, run: &RunFile, kind: ModelKind) -> Result<Map, ConfigError> {
+        let (facts, _) = self.facts(run, kind)?;
+        let design = feature_design(run, kind, &facts)?.ok_or_else(|| run.missing(Key::FeaturesMap))?;
+        design.make(run).map_err(|e| feature_error(run, &e))
+    }
+
     /// What is public about records of this kind of model, and whether they are images as bytes: nothing but their shape
     /// and their names.
-    ///
-    /// # Errors
-    /// Labels that this kind of model cannot learn from.
     pub fn facts(&self, run: &RunFile, kind: ModelKind) -> Result<(RecordFacts, bool), ConfigError> {
         let binary = kind == ModelKind::Logistic;
         match self {
@@ -212,9 +202,6 @@ impl Source {
 }
 
 /// The network, and the records, which may say how many nodes it has. They are read once.
-///
-/// # Errors
-/// A network that cannot be built, or a file that cannot be read.
 pub fn wired(run: &RunFile) -> Result<(Wiring, Source), ConfigError> {
     if run.graph.nodes.is_some() {
         // What is wrong with the network is said before a large file is read.
@@ -335,9 +322,6 @@ fn dataset_facts<F: Feature>(dataset: &Dataset<F>, features: usize, classes: Opt
 }
 
 /// What is public about the records that a run file names, for this kind of model, and whether they are images as bytes.
-///
-/// # Errors
-/// A file that cannot be read, or that holds something else.
 pub fn public_facts(run: &RunFile, kind: ModelKind) -> Result<(RecordFacts, bool), ConfigError> {
     Source::read(run)?.facts(run, kind)
 }

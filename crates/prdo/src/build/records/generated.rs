@@ -1,8 +1,8 @@
 //! Records that are drawn from a law.
 
 use super::Holdings;
-use super::dealing::{Dealt, partition};
 use super::errors::data_error;
+use super::partition::{Dealt, partition};
 use prdo_data::{self as data, DataError, Dataset, Table};
 use prdo_runfile::{ConfigError, Generated, GeneratedLaw, Key, RunFile};
 use prdo_store::RecordFacts;
@@ -31,7 +31,6 @@ fn redistribute(run: &RunFile, law: &Generated, holdings: Holdings) -> Result<Ho
     Ok(Holdings { nodes: partition.into_tables(dataset.table), title, ..holdings })
 }
 
-/// What is public about generated records.
 pub(super) fn law_facts(generated: &Generated) -> RecordFacts {
     let d = generated.dimension as u64;
     let (features, classes) = match generated.law {

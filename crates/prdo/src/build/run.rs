@@ -1,20 +1,21 @@
 //! A run file's values as a run that is ready to train.
 
-use super::features::{Extracting, feature_plan, located as feature_error};
+use super::features::Extracting;
+use super::fingerprint::fingerprint;
 use super::model::{BoxedModel, Form, OwnModel, located, network_of, plan_model};
 use super::recipe::{Recipe, recipe};
-use super::records::{Holdings, Kept, Source, holdings, kept_holdings, mapped_holdings, wired};
+use super::records::{AnyHoldings, Holdings, Source, any_holdings, holdings, mapped_holdings, wired};
+use super::statement::{run_id, statement};
 use crate::run::{Guarantee, Prepared, Privacy, Run};
-use prdo_accounting::{Event, History};
+use prdo_accounting::Event;
 use prdo_algorithm::{Method, Settings};
 use prdo_data::features::Description;
 use prdo_data::{Feature, Table};
 use prdo_models::network::{Network, Spec};
 use prdo_privacy::{Sampling, Start, Statement};
-use prdo_runfile::resolved::{Known, Settled, fingerprint_lines};
+use prdo_runfile::resolved::{Known, Settled};
 use prdo_runfile::{ConfigError, Document, Key, ModelKind, RunFile, Wiring};
-use prdo_store::RecordFacts;
-use prdo_store::{is_trained_by_prdo, load_statement, save_statement};
+use prdo_store::{RecordFacts, is_trained_by_prdo};
 use std::path::PathBuf;
 
 /// The accuracy of parameters on records set aside; `None` where that has no meaning.
@@ -22,61 +23,42 @@ pub type Validation = Box<dyn Fn(&[f64]) -> Option<f64> + Send + Sync>;
 
 /// A run file turned into a run, with what its report will show.
 pub struct Built {
-    /// The run, checked and sealed.
     pub prepared: Prepared,
-    /// Graph and weights.
     pub wiring: Wiring,
-    /// The method.
     pub method: Method,
-    /// Its settings.
     pub settings: Settings,
     /// (C_g, C_Δ), if anything is clipped.
     pub clip: Option<(f64, f64)>,
     /// b₀ and b as they will be used, and how batches are drawn.
     pub batch: (usize, usize, Sampling),
-    /// What the data is, in words.
     pub data: String,
-    /// The model's kind.
     pub model: ModelKind,
-    /// How many held-out records there are.
     pub test_records: usize,
     /// The share of the held-out records' most common class: what whoever always says it gets right.
     pub common_class: Option<f64>,
-    /// How many are set aside for tuning.
     pub validation_records: usize,
     /// What is public about the records: their shape and what things are called.
     pub facts: RecordFacts,
     /// What the nodes are called, where the data names them.
     pub node_names: Option<Vec<String>>,
-    /// Records of each class at each node, where labels are classes.
     pub class_counts: Option<Vec<Vec<u64>>>,
-    /// The accuracy on the records set aside for tuning.
     pub validation: Option<Validation>,
-    /// What is allowed but should be thought about.
     pub warnings: Vec<String>,
     /// Names the settings and the data: checkpoints of another run do not fit.
     pub fingerprint: [u8; 32],
     /// Where runs on these records are listed, and those that are.
     pub statement: Option<(PathBuf, Statement)>,
-    /// The network, if the model is one.
     pub network: Option<NetworkFacts>,
-    /// The feature map, if records went through one.
     pub features: Option<FeatureFacts>,
 }
 
-/// What is public about a run's feature map.
 pub struct FeatureFacts {
-    /// What it is, in one line.
     pub description: Description,
-    /// BLAKE3 of it with all its constants.
     pub hash: String,
-    /// What its constants are made of.
     pub map: prdo_store::MapOf,
 }
 
-/// What is public about a run's network.
 pub struct NetworkFacts {
-    /// Its layers.
     pub spec: Spec,
     /// Bytes of memory that all threads together need for its gradients.
     pub bytes: usize,
@@ -84,68 +66,12 @@ pub struct NetworkFacts {
     pub constants: Option<(Vec<f32>, Vec<f32>)>,
 }
 
-impl Built {
-    /// Enters this run in the statement of its records, if there is one. To be done before anything is released.
-    ///
-    /// # Errors
-    /// A file that cannot be written, or a run that cannot be accounted for.
-    pub fn enter_statement(&mut self, name: &str) -> Result<(), String> {
-        let (Some((path, statement)), Some(guarantee)) = (&mut self.statement, self.prepared.guarantee)
-        else {
-            return Ok(());
-        };
-        let plan = guarantee.plan(self.prepared.schedule.rounds).map_err(|e| e.to_string())?;
-        // Another run may have been entered since this one was built: its noise does not know of it.
-        let id = run_id(&self.fingerprint);
-        let mut now = load_statement(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        if now.before(&id) != statement.before(&id) {
-            return Err(format!(
-                "{} has changed since this run was prepared: its noise was calibrated without what was entered meanwhile. \
-                 Prepare it again",
-                path.display()
-            ));
-        }
-        now.enter(&id, name, &plan);
-        *statement = now;
-        save_statement(statement, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
-    }
-}
-
-/// How a run is called in a statement.
-fn run_id(fingerprint: &[u8; 32]) -> String {
-    fingerprint[..16].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The statement of the records, if the run file names one.
-fn statement(run: &RunFile) -> Result<Option<(PathBuf, Statement)>, ConfigError> {
-    let Some(path) = run.privacy.as_ref().and_then(|privacy| privacy.statement.as_ref()) else {
-        return Ok(None);
-    };
-    let statement = load_statement(path).map_err(|e| {
-        let message = format!("{} {}: {e}", Key::PrivacyStatement, path.display());
-        run.error(Key::PrivacyStatement, message)
-            .help("without it nobody knows what was released: restore it")
-    })?;
-    Ok(Some((path.clone(), statement)))
-}
-
-/// Everything that the runs in the statement of the records released; nothing where the run file names none.
-pub(super) fn earlier_runs(run: &RunFile) -> Result<History, ConfigError> {
-    Ok(statement(run)?.map_or_else(History::new, |(_, statement)| statement.total()))
-}
-
 /// Builds the run of a document without lists.
-///
-/// # Errors
-/// Whatever does not fit, at its place in the run file.
 pub fn build(document: &Document) -> Result<Built, ConfigError> {
     build_showing(document, &|_, _| ())
 }
 
 /// The same, telling how far the extraction of features is.
-///
-/// # Errors
-/// As [`build`].
 pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<Built, ConfigError> {
     let run = &document.run_file();
     run.refuse_lists("`prdo compare` runs every combination")?;
@@ -156,10 +82,10 @@ pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<
     let (wiring, source) = wired(run)?;
     let nodes = wiring.graph.nodes();
     if kind.is_network() {
-        return match kept_holdings(run, source, nodes)? {
-            Kept::Numbers(holdings) => with_network(run, kind, wiring, holdings, false),
-            Kept::Images(holdings) => with_network(run, kind, wiring, holdings, true),
-            Kept::Features(holdings) => with_network(run, kind, wiring, holdings, false),
+        return match any_holdings(run, source, nodes)? {
+            AnyHoldings::Numbers(holdings) => with_network(run, kind, wiring, holdings, false),
+            AnyHoldings::Images(holdings) => with_network(run, kind, wiring, holdings, true),
+            AnyHoldings::Features(holdings) => with_network(run, kind, wiring, holdings, false),
         };
     }
     if run.features.given {
@@ -172,9 +98,6 @@ pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<
 }
 
 /// Builds the run of a document without lists, of a model that a program brings. `model.kind` must be "own".
-///
-/// # Errors
-/// As [`build`].
 pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, ConfigError> {
     let run = &document.run_file();
     run.refuse_lists("a program can build one run for each value")?;
@@ -187,18 +110,18 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
     }
     let (wiring, source) = wired(run)?;
     let refuse = |why: String| run.error(Key::ModelKind, format!("model: {why}"));
-    match kept_holdings(run, source, wiring.graph.nodes())? {
-        Kept::Numbers(holdings) => {
+    match any_holdings(run, source, wiring.graph.nodes())? {
+        AnyHoldings::Numbers(holdings) => {
             let model = || own.numbers(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
             finish(run, kind, wiring, holdings, models, (own.start(), None))
         }
-        Kept::Images(holdings) => {
+        AnyHoldings::Images(holdings) => {
             let model = || own.images(&holdings.facts).map_err(refuse);
             let models = [model()?, model()?];
             finish(run, kind, wiring, holdings, models, (own.start(), None))
         }
-        Kept::Features(_) => Err(run.error(
+        AnyHoldings::Features(_) => Err(run.error(
             Key::FeaturesMap,
             "features are for softmax and logistic regression, not for a model of one's own",
         )),
@@ -212,9 +135,7 @@ fn with_features(
     (wiring, source): (Wiring, Source),
     extracting: Extracting<'_>,
 ) -> Result<Built, ConfigError> {
-    let (facts, _) = source.facts(run, kind)?;
-    let plan = feature_plan(run, kind, &facts)?.ok_or_else(|| run.missing(Key::FeaturesMap))?;
-    let map = plan.make(run).map_err(|e| feature_error(run, &e))?;
+    let map = source.feature_map(run, kind)?;
     map.check(run)?;
     let holdings = mapped_holdings(run, source, wiring.graph.nodes(), &map, extracting)?;
     let model = plan_model(run, kind, &holdings.facts, false)?;
@@ -244,7 +165,6 @@ fn with_network<F: Feature>(
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
 }
 
-/// Mean and deviation of each channel.
 type Constants = (Vec<f32>, Vec<f32>);
 
 /// Everything after the model is chosen, whatever its records are made of.
@@ -278,9 +198,7 @@ fn finish<F: Feature>(
     let Recipe { method, settings, rounds, batch, clip, privacy, accounting, earlier, mut warnings, .. } =
         recipe;
     warnings.extend(thoughts);
-    warnings.extend(file.without_effect([Key::ModelStartDeviation], kind));
     warnings.extend(about_start(file, privacy.is_some()));
-    warnings.extend(file.without_effect(UNREAD, kind));
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings.clone())
         .rounds(rounds)
         .seed(file.seed)
@@ -341,19 +259,6 @@ fn finish<F: Feature>(
     })
 }
 
-/// Settings that are looked at for one that was typed and is not read. Those of the method the recipe has looked at.
-const UNREAD: [Key; 9] = [
-    Key::ModelRegularization,
-    Key::ModelIntercept,
-    Key::ModelCondition,
-    Key::ModelCurvature,
-    Key::DataRecords,
-    Key::DataDimension,
-    Key::DataHeterogeneity,
-    Key::PartitionConcentration,
-    Key::PartitionShards,
-];
-
 /// What to say about a starting point that the privacy statement rests on.
 fn about_start(run: &RunFile, private: bool) -> Option<String> {
     let path = run.model.file.as_ref().filter(|_| private)?;
@@ -401,52 +306,11 @@ fn class_counts<F: Feature>(holdings: &Holdings<F>) -> Option<Vec<Vec<u64>>> {
     Some(holdings.nodes.iter().map(count).collect())
 }
 
-/// The share of the most common label.
 pub(crate) fn common_class<F: Feature>(records: &Table<F>) -> Option<f64> {
     let mut labels = records.labels().to_vec();
     labels.sort_unstable_by(f64::total_cmp);
     let most = labels.chunk_by(|a, b| a == b).map(<[f64]>::len).max()?;
     Some(most as f64 / labels.len() as f64)
-}
-
-/// A hash of every setting that the bits of a run depend on, of the network, and of what came from files. Settings count
-/// as they are meant, not as they were typed: a run's own `run.toml` goes on with it, and its files may have moved.
-fn fingerprint<F: Feature>(
-    run: &RunFile,
-    settled: &Settled<'_>,
-    holdings: &Holdings<F>,
-    wiring: &Wiring,
-    start: &Start,
-) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    // A program's own model, and secret draws, are not described by settings: each run of them is another one.
-    if run.unseeded || run.model.is_own() {
-        let mut chance = [0_u8; 32];
-        if getrandom::fill(&mut chance).is_ok() {
-            hasher.update(&chance);
-        }
-    }
-    hasher.update(fingerprint_lines(run, settled).as_bytes());
-    if run.model.file.is_some() {
-        start.values().iter().for_each(|value| {
-            hasher.update(&value.to_le_bytes());
-        });
-    }
-    if run.data.source.is_some_and(|source| source.is_owned()) {
-        for table in holdings.nodes.iter().chain(&holdings.held_out) {
-            hasher.update(&(table.len() as u64).to_le_bytes());
-            table.bytes(&mut |bytes| {
-                hasher.update(bytes);
-            });
-        }
-    }
-    for node in 0..wiring.mixing.nodes() {
-        let (columns, weights) = wiring.mixing.row(node);
-        for (j, w) in columns.iter().zip(weights) {
-            hasher.update(&j.to_le_bytes()).update(&w.to_le_bytes());
-        }
-    }
-    *hasher.finalize().as_bytes()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The run file's `[model]` section as a model, from what is public about the records.
 
-use super::features::{FeaturePlan, feature_plan, located as feature_error};
-use super::layers::{network, network_start, normalisation};
+use super::features::{FeatureDesign, feature_design, located as feature_error};
+use super::network::{network, network_start, normalisation};
 use crate::error::RunError;
 use prdo_data::features::INTERCEPT;
 use prdo_data::{Feature, Format, Table};
@@ -19,48 +19,29 @@ pub trait OwnModel {
     /// Where all nodes start; as many values as there are parameters.
     fn start(&self) -> Start;
 
-    /// The model for records of numbers of this shape.
-    ///
-    /// # Errors
-    /// Records that it cannot read, in words.
     fn numbers(&self, facts: &RecordFacts) -> Result<BoxedModel, String>;
 
-    /// The model for images as bytes of this shape.
-    ///
-    /// # Errors
-    /// Records that it cannot read, in words.
     fn images(&self, facts: &RecordFacts) -> Result<BoxedModel<u8>, String>;
 }
 
 /// A model that is fixed by public facts: no record was needed to choose it.
 #[derive(Clone, Debug)]
 pub struct PlannedModel {
-    /// Its kind in run files.
     pub kind: ModelKind,
-    /// What it is.
     pub form: Form,
     /// The map that its records go through first.
-    pub features: Option<FeaturePlan>,
-    /// d.
+    pub features: Option<FeatureDesign>,
     pub dimension: usize,
-    /// Where all nodes start.
     pub start: Start,
 }
 
-/// What a model is.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// Two classes.
     Logistic(Logistic),
-    /// Any number of classes.
     Softmax(Softmax),
-    /// Least squares.
     Quadratic(Quadratic),
-    /// The paper's example of a sensitivity.
     LogCosh(LogCosh),
-    /// Layers.
     Network {
-        /// Which.
         spec: Spec,
         /// Mean and deviation by which each channel is scaled, if it is.
         constants: Option<(Vec<f32>, Vec<f32>)>,
@@ -68,7 +49,6 @@ pub enum Form {
 }
 
 impl PlannedModel {
-    /// The model for records of numbers.
     pub fn numbers(&self) -> BoxedModel {
         match &self.form {
             Form::Logistic(model) => Box::new(*model),
@@ -79,7 +59,6 @@ impl PlannedModel {
         }
     }
 
-    /// The model for records that went through a feature map.
     pub fn mapped(&self) -> Option<BoxedModel<f32>> {
         match (&self.features, &self.form) {
             (Some(_), Form::Softmax(model)) => {
@@ -117,9 +96,6 @@ pub fn network_of<F: Feature>(spec: &Spec, constants: Option<&(Vec<f32>, Vec<f32
 
 /// The model of this kind for records of this shape; `bytes` says that they are images as bytes, which are always
 /// scaled.
-///
-/// # Errors
-/// Settings that do not fit, at their place in the run file.
 pub fn plan_model(
     run: &RunFile,
     kind: ModelKind,
@@ -136,7 +112,7 @@ pub fn plan_model(
         }
         _ => Shape::flat(features),
     };
-    let plan = feature_plan(run, kind, facts)?;
+    let plan = feature_design(run, kind, facts)?;
     let features = match &plan {
         Some(plan) => plan.dimension().map_err(|e| feature_error(run, &e))?,
         None => features,
@@ -185,7 +161,6 @@ fn check_size(run: &RunFile, dimension: usize) -> Result<(), ConfigError> {
     }
 }
 
-/// A model that is no network.
 fn form(run: &RunFile, kind: ModelKind, width: usize, classes: usize) -> Result<Form, ConfigError> {
     let at = |e: ModelError| located(run, &e.into());
     let model = &run.model;
@@ -222,7 +197,6 @@ fn known_data(run: &RunFile, shape: Shape) -> Option<&'static str> {
     }
 }
 
-/// An error at the key it is about.
 pub fn located(run: &RunFile, error: &RunError) -> ConfigError {
     match (error, error.field()) {
         (RunError::OutOfRange { field, value, allowed }, _) => {

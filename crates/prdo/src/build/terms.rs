@@ -9,7 +9,6 @@ use prdo_runfile::{ConfigError, Document, Key, Wiring};
 use prdo_simulator::SimulationError;
 use prdo_store::RecordFacts;
 
-/// What is public about everybody's records.
 #[derive(Clone, Copy, Debug)]
 pub struct Public<'a> {
     /// Their shape and what things are called.
@@ -23,24 +22,16 @@ pub struct Public<'a> {
 /// A private run that is fixed but for the records and the secret draws.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// Graph and weights, checked.
     pub wiring: Wiring,
-    /// Eigenvalues of W that matter.
     pub spectrum: Spectrum,
-    /// The model and where it starts.
     pub model: PlannedModel,
-    /// How it is trained.
     pub recipe: Recipe,
-    /// What is promised about every record.
     pub guarantee: Guarantee,
     /// Records (slots) of all members.
     pub records: usize,
 }
 
 /// What a run file and public facts fix. No record is read.
-///
-/// # Errors
-/// Whatever does not fit, at its place in the run file; a run that is not private.
 pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result<Planned, ConfigError> {
     let run = &document.run_file();
     run.refuse_lists("an agreement is about one run")?;

@@ -14,14 +14,11 @@ use std::path::PathBuf;
 
 /// A map that is fixed by public facts, before it is made.
 #[derive(Clone, Debug)]
-pub enum FeaturePlan {
-    /// Of images.
+pub enum FeatureDesign {
     Images(ImageShape, Settings),
-    /// Of tables.
     Table(TableSettings),
 }
 
-/// A map that was made.
 pub struct Map {
     made: Made,
     cache: Option<Cache>,
@@ -35,26 +32,20 @@ enum Made {
 /// What is told while features are extracted: how many records are done, of how many.
 pub type Extracting<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Records that did not become features.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// They cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// They do not fit the map.
     #[error(transparent)]
     Features(#[from] FeatureError),
 }
 
 /// The map that the run file asks for; `None` if it has no `[features]` section.
-///
-/// # Errors
-/// Settings that do not fit each other, the model or the records, at their place in the run file.
-pub fn feature_plan(
+pub fn feature_design(
     run: &RunFile,
     kind: ModelKind,
     facts: &RecordFacts,
-) -> Result<Option<FeaturePlan>, ConfigError> {
+) -> Result<Option<FeatureDesign>, ConfigError> {
     let Some(map) = &run.features.map else {
         return match run.features.given {
             true => Err(run.missing(Key::FeaturesMap)),
@@ -70,7 +61,7 @@ pub fn feature_plan(
         return Err(run.error(Key::FeaturesMap, message));
     }
     let plan = match map {
-        MapSettings::Table(options) => FeaturePlan::Table(table_settings(run, options, facts)?),
+        MapSettings::Table(options) => FeatureDesign::Table(table_settings(run, options, facts)?),
         MapSettings::Scattering(scattering) => images(run, map.name(), scattering, None, facts)?,
         MapSettings::ScatteringPatches(scattering, patches) => {
             images(run, map.name(), scattering, Some(patches), facts)?
@@ -86,7 +77,7 @@ fn images(
     scattering: &ScatteringOptions,
     patches: Option<&PatchOptions>,
     facts: &RecordFacts,
-) -> Result<FeaturePlan, ConfigError> {
+) -> Result<FeatureDesign, ConfigError> {
     let Some([channels, height, width]) = facts.image else {
         return Err(located(run, &FeatureError::NotImages { name: name.to_owned() }));
     };
@@ -110,7 +101,7 @@ fn images(
         patches,
         ..base
     };
-    Ok(FeaturePlan::Images(shape, settings))
+    Ok(FeatureDesign::Images(shape, settings))
 }
 
 fn table_settings(
@@ -124,8 +115,7 @@ fn table_settings(
     let ranged = ranges.iter().enumerate().map(|(k, range)| (Key::FeaturesRanges, k, &range.name));
     let hashed = categories.iter().enumerate().map(|(k, name)| (Key::FeaturesCategories, k, name));
     if let Some((key, k, unknown)) = ranged.chain(hashed).find(|(_, _, name)| !names.contains(name)) {
-        let message =
-            format!("features: there is no column {unknown:?} (columns found: {})", names.join(", "));
+        let message = format!("features: unknown column {unknown:?}; expected one of {}", names.join(", "));
         let error = run.item_error(key, k, message);
         return Err(match nearest_name(&names, unknown) {
             Some(near) => error.help(format!("did you mean {near:?}?")),
@@ -152,9 +142,6 @@ fn table_settings(
 
 /// The columns that a run file's `[features]` section speaks of, without a look at the records: as `data.features` lists
 /// them, or else ranges before categories.
-///
-/// # Errors
-/// No map of tables, a range that is none, a column without one, or none at all, at their place in the run file.
 pub fn declared_columns(run: &RunFile) -> Result<Vec<Column>, ConfigError> {
     let Some(MapSettings::Table(options)) = &run.features.map else {
         return Err(run.missing(Key::FeaturesMap));
@@ -175,7 +162,6 @@ pub fn declared_columns(run: &RunFile) -> Result<Vec<Column>, ConfigError> {
     Ok(settings.columns)
 }
 
-/// An error at the key it is about.
 pub fn located(run: &RunFile, error: &FeatureError) -> ConfigError {
     if let FeatureError::Range { column, .. } = error {
         let item = run.features.range_of(column);
@@ -199,11 +185,7 @@ pub fn located(run: &RunFile, error: &FeatureError) -> ConfigError {
     run.error(field, error.to_string())
 }
 
-impl FeaturePlan {
-    /// How many features a record will have.
-    ///
-    /// # Errors
-    /// Settings outside their ranges.
+impl FeatureDesign {
     pub fn dimension(&self) -> Result<usize, FeatureError> {
         match self {
             Self::Images(shape, settings) => settings.dimension(*shape),
@@ -212,9 +194,6 @@ impl FeaturePlan {
     }
 
     /// Makes the map, which takes some seconds for images when it is made for the first time.
-    ///
-    /// # Errors
-    /// As [`FeaturePlan::dimension`].
     pub fn make(&self, run: &RunFile) -> Result<Map, FeatureError> {
         let cache = run.features.cache.clone().or_else(default_cache).map(Cache::new);
         let made = match (self, &cache) {
@@ -239,7 +218,6 @@ fn default_cache() -> Option<PathBuf> {
 }
 
 impl Map {
-    /// BLAKE3 of the map with its constants.
     pub fn hash(&self) -> String {
         match &self.made {
             Made::Images(map) => map.hash(),
@@ -247,7 +225,6 @@ impl Map {
         }
     }
 
-    /// What its constants are made of.
     pub fn made_of(&self) -> prdo_store::MapOf {
         match &self.made {
             Made::Images(_) => prdo_store::MapOf::Images,
@@ -255,7 +232,6 @@ impl Map {
         }
     }
 
-    /// What it is, in one line.
     pub fn describe(&self) -> Description {
         match &self.made {
             Made::Images(map) => map.describe(),
@@ -264,9 +240,6 @@ impl Map {
     }
 
     /// Refuses a map that is not the one others have, or of which nobody says what others have.
-    ///
-    /// # Errors
-    /// [`FeatureError::Mismatch`], with both hashes, or [`FeatureError::Unnamed`].
     pub fn same_as(&self, other: Option<&str>) -> Result<(), FeatureError> {
         let own = self.hash();
         match other {
@@ -277,9 +250,6 @@ impl Map {
     }
 
     /// The same for a run file, which says nothing when it is run for the first time.
-    ///
-    /// # Errors
-    /// As [`Map::same_as`], at its place in the run file.
     pub fn check(&self, run: &RunFile) -> Result<(), ConfigError> {
         match &run.resolved.features {
             None => Ok(()),
@@ -298,9 +268,6 @@ impl Map {
     }
 
     /// The records' features; what was not kept on disk is in the warnings.
-    ///
-    /// # Errors
-    /// Records that the map cannot read.
     pub fn apply(
         &self,
         loaded: Loaded,

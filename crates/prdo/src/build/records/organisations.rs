@@ -26,7 +26,6 @@ impl Organisations {
         Self::new(counts.into_iter().map(|(node, count)| (name(node), node as usize, count)))
     }
 
-    /// Nodes with so many records each.
     pub(super) fn of_sizes(names: Option<&[String]>, sizes: impl Iterator<Item = usize>) -> Self {
         let name = |node: usize| names.and_then(|names| names.get(node)).cloned();
         Self::new(sizes.enumerate().map(|(node, count)| (name(node), node, count)))

@@ -3,7 +3,7 @@
 use super::Convert;
 use super::errors::{data_error, data_error_of};
 use super::labels::refuse_numbers;
-use crate::config::features::{Refused, located as feature_error};
+use crate::build::features::{Refused, located as feature_error};
 use prdo_data::{self as data, ClassNames, Dataset, Feature, Format, Loaded, Options, Table};
 use prdo_runfile::{ConfigError, Key, RunFile};
 use prdo_store::RecordFacts;

@@ -1,10 +1,10 @@
 //! What is planned from public facts is what is built from records.
 
 use super::*;
-use crate::config::{build, public_facts, wiring};
+use crate::build::{build, public_facts, wiring};
 
 /// Builds the run, and plans it from its facts alone.
-fn both(text: &str) -> (crate::config::Built, Planned) {
+fn both(text: &str) -> (crate::build::Built, Planned) {
     let document = Document::parse("a.toml", text).unwrap();
     let built = build(&document).unwrap();
     let run = document.run_file();

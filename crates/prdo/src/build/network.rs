@@ -7,9 +7,6 @@ use prdo_store::read_network;
 
 /// The network that the run file describes, for records of shape `input` and labels 0 to `classes`−1; `None` when
 /// `model.kind` is no network.
-///
-/// # Errors
-/// A layer that is none or does not fit, at its place; keys of networks where there is no network.
 pub fn network(run: &RunFile, input: Shape, classes: usize) -> Result<Option<Spec>, ConfigError> {
     let Some(ModelKind::Network(kind)) = run.model.kind else {
         return run.refuse_keys_of_networks().map(|()| None);
@@ -46,9 +43,6 @@ fn spec_error(run: &RunFile, last: usize, error: &SpecError) -> ConfigError {
 }
 
 /// The public starting point of a network: read from `model.file`, or made as `model.start` says.
-///
-/// # Errors
-/// A file that cannot be read or holds another network; a file and a law at once.
 pub fn network_start(run: &RunFile, spec: &Spec) -> Result<Start, ConfigError> {
     let model = &run.model;
     let Some(path) = &model.file else {
@@ -79,9 +73,6 @@ const PUBLISHED: [(&str, &[f32], &[f32]); 3] = [
 /// The constants (mean, deviation) of each channel that images are scaled by: (byte/255 − mean)/deviation. They
 /// are public: given in the run file, the published ones of a data set `known` by name, or 0.5 and 0.25. None is
 /// ever computed from the records, which would release something about them.
-///
-/// # Errors
-/// Lists of another length than `channels`, or one without the other.
 pub fn normalisation(
     run: &RunFile,
     channels: usize,
@@ -89,11 +80,13 @@ pub fn normalisation(
 ) -> Result<(Vec<f32>, Vec<f32>), ConfigError> {
     let given = |key: Key, list: &Option<Vec<f64>>, other: Key| match list {
         None if run.has(other) => {
-            let message = format!("{other} is given but {key} is not: give both, one number a channel each");
+            let message =
+                format!("{other} is given but {key} is not: give both, one number per channel each");
             Err(run.error(other, message))
         }
         Some(list) if list.len() != channels => {
-            let message = format!("{key} has {} numbers: it must have {channels}, one a channel", list.len());
+            let message =
+                format!("{key} has {} numbers: it must have {channels}, one per channel", list.len());
             Err(run.error(key, message))
         }
         list => Ok(list.as_ref().map(|list| list.iter().map(|x| *x as f32).collect::<Vec<_>>())),
@@ -242,7 +235,7 @@ mod tests {
         let both = "[data]\nmean = [0.1, 0.2]\ndeviation = [1, 2]";
         assert_eq!(scaled(both, 2, Some("mnist")).unwrap(), (vec![0.1, 0.2], vec![1.0, 2.0]));
         for (text, part) in [
-            (both, "data.mean has 2 numbers: it must have 1, one a channel"),
+            (both, "data.mean has 2 numbers: it must have 1, one per channel"),
             ("[data]\nmean = [0.1]", "data.mean is given but data.deviation is not"),
             ("[data]\ndeviation = [0.1]", "data.deviation is given but data.mean is not"),
         ] {

@@ -1,0 +1,55 @@
+//! The statement of a run's records: what was released about them, by whom.
+
+use super::run::Built;
+use prdo_accounting::History;
+use prdo_privacy::Statement;
+use prdo_runfile::{ConfigError, Key, RunFile};
+use prdo_store::{load_statement, save_statement};
+use std::path::PathBuf;
+
+impl Built {
+    /// Enters this run in the statement of its records, if there is one. To be done before anything is released.
+    pub fn enter_statement(&mut self, name: &str) -> Result<(), String> {
+        let (Some((path, statement)), Some(guarantee)) = (&mut self.statement, self.prepared.guarantee)
+        else {
+            return Ok(());
+        };
+        let plan = guarantee.releases(self.prepared.schedule.rounds).map_err(|e| e.to_string())?;
+        // Another run may have been entered since this one was built: its noise does not know of it.
+        let id = run_id(&self.fingerprint);
+        let mut now = load_statement(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        if now.before(&id) != statement.before(&id) {
+            return Err(format!(
+                "{} has changed since this run was prepared: its noise was calibrated without what was entered meanwhile. \
+                 Prepare it again",
+                path.display()
+            ));
+        }
+        now.enter(&id, name, &plan);
+        *statement = now;
+        save_statement(statement, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    }
+}
+
+/// How a run is called in a statement.
+pub(super) fn run_id(fingerprint: &[u8; 32]) -> String {
+    fingerprint[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The statement of the records, if the run file names one.
+pub(super) fn statement(run: &RunFile) -> Result<Option<(PathBuf, Statement)>, ConfigError> {
+    let Some(path) = run.privacy.as_ref().and_then(|privacy| privacy.statement.as_ref()) else {
+        return Ok(None);
+    };
+    let statement = load_statement(path).map_err(|e| {
+        let message = format!("{} {}: {e}", Key::PrivacyStatement, path.display());
+        run.error(Key::PrivacyStatement, message)
+            .help("without it nobody knows what was released: restore it")
+    })?;
+    Ok(Some((path.clone(), statement)))
+}
+
+/// Everything that the runs in the statement of the records released; nothing where the run file names none.
+pub(super) fn earlier_runs(run: &RunFile) -> Result<History, ConfigError> {
+    Ok(statement(run)?.map_or_else(History::new, |(_, statement)| statement.total()))
+}
