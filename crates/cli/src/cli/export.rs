@@ -3,10 +3,9 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// What a run is written as.
 #[derive(Debug, Subcommand)]
 pub enum Export {
-    /// The model as ONNX: from features (of images: pixels from 0 to 1) to one score a class.
+    /// The model as ONNX: from features (of images: pixels from 0 to 1) to one score per class.
     #[command(after_help = "Example: prdo export onnx runs/cnn --out cnn.onnx")]
     Onnx {
         #[command(flatten)]
@@ -31,7 +30,6 @@ pub enum Export {
     },
 }
 
-/// From where to where.
 #[derive(Debug, Args)]
 pub struct Place {
     /// The run's folder.
@@ -40,7 +38,7 @@ pub struct Place {
     /// Where to write; default: in the run's folder.
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
-    /// Replace a file that is there.
+    /// Replace an existing file.
     #[arg(long)]
     pub overwrite: bool,
 }

@@ -1,9 +1,10 @@
 //! `prdo compare`: every combination of the lists in run files, side by side.
 
+use super::table::print_table;
 use super::watch::Stop;
-use super::{Failure, use_threads, work};
+use super::{Failure, read_run_file, use_threads, work};
 use crate::cli::{CompareArgs, OutArgs};
-use crate::progress::{Progress, say, tell};
+use crate::progress::{Counter, say, tell};
 use prdo::config::{Built, build};
 use prdo::export::write_figures;
 use prdo::plot::Theme;
@@ -26,14 +27,11 @@ const KEPT_BYTES: u64 = 1 << 28;
 pub type Planned = (Vec<(&'static str, Value)>, Document);
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
+    use_threads(args.out.threads)?;
     let (mut documents, mut run_files) = (Vec::<Document>::new(), String::new());
     for file in &args.files {
-        let mut document = Document::read(file)?;
+        let mut document = read_run_file(file, &args.set)?;
         run_files.push_str(&std::fs::read_to_string(file).unwrap_or_default());
-        for assignment in &args.set {
-            document.set(assignment)?;
-        }
         if let Some(first) = documents.first() {
             document.calibrations = Arc::clone(&first.calibrations);
         }
@@ -46,8 +44,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     refuse_twins(&planned)?;
     let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
     let command = format!("prdo compare {}{sets}", files.join(" "));
-    let contest = Contest { title: &title, name: &title, planned, command, run_files };
-    let (comparison, folder) = compare(contest, &args.out)?;
+    let comparison = Comparison { title: &title, name: &title, planned, command, run_files };
+    let (comparison, folder) = compare(comparison, &args.out)?;
     print(&comparison, &args.out, &folder);
     Ok(())
 }
@@ -87,7 +85,7 @@ fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
         if planned[..k].iter().any(|other| same(run, other)) {
             let which = described(&run.0);
             return Err(Failure::Input(format!(
-                "the same run is asked for twice{}\n  = help: write each value of a list, and each file, once",
+                "the same run is asked for twice{}\n  = help: give each value of a list, and each file, once",
                 if which.is_empty() { String::new() } else { format!(": {which}") }
             )));
         }
@@ -121,13 +119,11 @@ fn label_privacy(planned: &mut [Planned]) {
     }
 }
 
-/// What is to be compared.
-pub struct Contest<'a> {
+pub struct Comparison<'a> {
     /// The report's headline.
     pub title: &'a str,
     /// The folder's name.
     pub name: &'a str,
-    /// The runs.
     pub planned: Vec<Planned>,
     /// The command that repeats it.
     pub command: String,
@@ -137,28 +133,24 @@ pub struct Contest<'a> {
 
 /// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results. Runs that were
 /// finished before it was interrupted are taken from the folder.
-pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport, Folder), Failure> {
-    let Contest { title, name, planned, command, run_files } = contest;
+pub fn compare(comparison: Comparison<'_>, out: &OutArgs) -> Result<(ComparisonReport, Folder), Failure> {
+    let Comparison { title, name, planned, command, run_files } = comparison;
     let Checked { data, network, built } = check(&planned)?;
     let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
     let parts = Parts { folder: &folder, command: format!("{command} --out {}", folder.path().display()) };
     parts.open(&planned, out.overwrite)?;
     let stop = Stop::listen()?;
-    let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
+    let progress = Counter::new(planned.len() as u64, "runs");
     let cells = planned.par_iter().enumerate().map(|(k, (labels, document))| {
         let built = built[k].lock().unwrap_or_else(PoisonError::into_inner).take();
         let fate = parts.cell(k, labels, document, built, &stop)?;
-        if let (Fate::Finished(cell), Ok(mut guard)) = (&fate, progress.lock()) {
-            guard.1 += 1;
-            let done = guard.1;
-            guard.0.at(done, || cell.method.card().title.to_string());
+        if let Fate::Finished(cell) = &fate {
+            progress.step(cell.method.card().title);
         }
         Ok(fate)
     });
     let fates = cells.collect::<Result<Vec<_>, Failure>>()?;
-    if let Ok(mut guard) = progress.lock() {
-        guard.0.finish();
-    }
+    drop(progress);
     let all = fates.len();
     let (mut cells, mut failed, mut stopped) = (Vec::new(), Vec::new(), 0);
     for (fate, (labels, _)) in fates.into_iter().zip(&planned) {
@@ -170,8 +162,8 @@ pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport,
     }
     if stopped > 0 {
         let shown = folder.path().display();
-        tell(&format!("stopped: {} of {all} runs are finished and stay in {shown}", cells.len()));
-        tell(&format!("go on with: {}", parts.command));
+        tell(&format!("stopped: {} of {all} runs are finished and kept in {shown}", cells.len()));
+        tell(&format!("resume with: {}", parts.command));
         return Err(Failure::Work("interrupted".into()));
     }
     let data = left_out(data, &failed, all)?;
@@ -183,7 +175,6 @@ pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport,
 
 /// What is known before anything is trained.
 struct Checked {
-    /// What the data is.
     data: String,
     /// The network's picture.
     network: String,
@@ -245,15 +236,11 @@ fn check(planned: &[Planned]) -> Result<Checked, Failure> {
 /// What became of a run.
 enum Fate {
     Finished(Box<Cell>),
-    /// It could not go on: why.
     Failed(String),
     Stopped,
 }
 
-/// Says which runs failed, and adds them to what the data is: tables and report have the others.
-///
-/// # Errors
-/// When none is left.
+/// Says which runs failed, and adds them to what the data is: tables and report have the others. An error if none is left.
 fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<String, Failure> {
     let Some((which, why)) = failed.first() else { return Ok(data) };
     if failed.len() == all {
@@ -267,7 +254,6 @@ fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<Str
     Ok(format!("{data}; left out because they failed: the runs with {}", which.join("; ")))
 }
 
-/// A run that was trained to its end.
 fn cell(
     labels: &[(&'static str, Value)],
     document: &Document,
@@ -302,17 +288,15 @@ fn cell(
 /// until the comparison is written.
 struct Parts<'a> {
     folder: &'a Folder,
-    /// The command that goes on with them.
+    /// The command that resumes them.
     command: String,
 }
 
 impl Parts<'_> {
-    /// Begins with those in the folder, which stay unless they are to be replaced.
-    ///
-    /// # Errors
-    /// Finished runs of a comparison with other settings, which would be lost.
+    /// Begins with those in the folder, which stay unless they are to be replaced. Finished runs of a comparison with other
+    /// settings would be lost, and are refused.
     fn open(&self, planned: &[Planned], overwrite: bool) -> Result<(), Failure> {
-        let Self { folder, .. } = self;
+        let folder = self.folder;
         if overwrite {
             self.remove()?;
         }
@@ -328,7 +312,7 @@ impl Parts<'_> {
         Ok(folder.write(names::PARTS_SETTINGS, settings.as_bytes())?)
     }
 
-    /// Whether a run is finished.
+    /// Whether any run is finished.
     fn any(&self) -> bool {
         let entries =
             std::fs::read_dir(self.folder.path().join(names::PARTS)).into_iter().flatten().flatten();
@@ -413,7 +397,6 @@ impl Parts<'_> {
     }
 }
 
-/// Writes tables, figure and report.
 fn write(comparison: &ComparisonReport, folder: &Folder) -> Result<(), Failure> {
     let figure = comparison.figure();
     folder.write(names::TABLE, comparison.to_csv().as_bytes())?;
@@ -425,7 +408,6 @@ fn write(comparison: &ComparisonReport, folder: &Folder) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The table and the verdict, or the JSON object.
 pub fn print(comparison: &ComparisonReport, out: &OutArgs, folder: &Folder) {
     if out.json {
         say(&artefact::line(&comparison.to_file()));
@@ -440,28 +422,4 @@ pub fn print(comparison: &ComparisonReport, out: &OutArgs, folder: &Folder) {
     }
     say("Late gradient norm: mean over the last fifth of the rounds. Seeded simulation: not private.");
     say(&format!("report: {}", folder.path().join(names::REPORT).display()));
-}
-
-/// A table in plain text, numbers to the right.
-pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
-    table_lines(head, rows).iter().for_each(|line| say(line));
-}
-
-/// Its lines.
-pub fn table_lines(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
-    let width = |k: usize| {
-        let cells = rows.iter().filter_map(|row| Some(row.get(k)?.chars().count()));
-        cells.chain([head[k].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let line = |cells: Vec<&str>| {
-        let mut text = String::new();
-        for (k, cell) in cells.iter().enumerate() {
-            let pad = " ".repeat(widths[k].saturating_sub(cell.chars().count()));
-            if k == 0 { text += &format!("{cell}{pad}") } else { text += &format!("  {pad}{cell}") }
-        }
-        text.trim_end().to_string()
-    };
-    let cells = rows.iter().map(|row| row.iter().map(String::as_str).collect());
-    std::iter::once(head.to_vec()).chain(cells).map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! `prdo graph`: a mixing matrix held against the paper's assumption.
+//! `prdo graph`: a mixing matrix checked against the paper's assumption.
 
 use super::Failure;
 use crate::cli::{GraphArgs, GraphShape};
@@ -95,7 +95,7 @@ fn document(graph: &str, shape: &GraphShape) -> Result<Document, Failure> {
         document.set(&format!("graph.file={}", toml::Value::from(graph)))?;
     } else {
         let names = Kind::NAMES.join(", ");
-        return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", graph)));
+        return Err(Failure::Input(format!("unknown graph {:?}; expected a file or one of {names}", graph)));
     }
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => document.set(&format!("graph.{key}={value}")),

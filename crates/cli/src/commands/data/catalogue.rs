@@ -5,17 +5,14 @@ use crate::cli::data::Name;
 
 /// A data set by name.
 pub struct Set {
-    /// The folder that its files go to.
     pub folder: &'static str,
-    /// Its official place.
     pub url: &'static str,
-    /// Whether the place is one tar archive, rather than a folder with one `.gz` a file.
+    /// Whether the place is one tar archive, rather than a folder with one `.gz` per file.
     pub tar: bool,
     /// The official files and their SHA-256, unpacked: what matters, whatever archive they came in.
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// The data set of a name.
 pub fn set(name: Name) -> &'static Set {
     match name {
         Name::Cifar10 => &CIFAR10,
@@ -26,9 +23,7 @@ pub fn set(name: Name) -> &'static Set {
 
 /// A file that is wanted, and what it must hash to.
 pub struct Wanted {
-    /// Its name in the data set's folder.
     pub name: &'static str,
-    /// Its SHA-256.
     pub digest: Digest,
 }
 

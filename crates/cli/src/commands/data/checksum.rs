@@ -12,7 +12,6 @@ use std::path::Path;
 pub struct Digest(String);
 
 impl Digest {
-    /// Reads 64 hexadecimal digits.
     fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         fits.then(|| Self(text.to_ascii_lowercase()))
@@ -59,7 +58,6 @@ fn parse<'a>(file: &str, text: &'a str) -> Result<Vec<(&'a str, Digest)>, GetErr
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(entry).collect()
 }
 
-/// The SHA-256 of a file.
 pub fn of_file(path: &Path) -> Result<Digest, GetError> {
     let mut file = File::open(path).map_err(disk("cannot read", path))?;
     copy(&mut file, &mut std::io::sink()).map(|(digest, _)| digest).map_err(disk("cannot read", path))

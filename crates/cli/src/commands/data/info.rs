@@ -14,7 +14,6 @@ const MOST_CLASSES: usize = 1000;
 /// As many classes and nodes are listed in words.
 const MOST_LISTED: usize = 20;
 
-/// Says what the file holds.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     let format = format(&args.read)?;
     let (label, node) = (args.read.label.as_deref(), args.read.node.as_deref());
@@ -56,7 +55,6 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The columns, and what to write about them in a run file.
 fn say_columns(columns: &Columns) {
     say("columns:");
     columns.lines().iter().for_each(|line| say(line));
@@ -66,14 +64,12 @@ fn say_columns(columns: &Columns) {
     }
     questions.iter().for_each(|question| say(question));
     let Some(section) = columns.section() else { return };
-    say(
-        "\nFor text, and for numbers of any scale, a run file says what its columns are (docs/features.md):\n",
-    );
+    say("\nFor text, and for numbers of any scale, a run file declares its columns (docs/features.md):\n");
     say(section.trim_end());
     say(
-        "\nThese ranges were read from the records, and what private records reach is private itself: write what",
+        "\nThese ranges were read from the records, and the extremes of private records are private themselves:",
     );
-    say("everybody knows instead, as \"age: 0 to 120\".");
+    say("write public limits instead, such as \"age: 0 to 120\".");
 }
 
 fn json_of(facts: Result<&Facts, &DataError>, columns: Option<&Columns>, format: Format) -> Json {

@@ -1,4 +1,4 @@
-//! `prdo data`: data sets fetched, looked at and dealt out.
+//! `prdo data`: data sets fetched, inspected and split.
 
 pub(super) mod catalogue;
 mod checksum;
@@ -13,13 +13,13 @@ mod get;
 mod info;
 mod split;
 mod unpack;
-mod whole;
 
 use super::Failure;
 use crate::cli::data::{Data, Name, ReadArgs};
 use prdo::data::{self, DataError, Format, Loaded, Options};
+use prdo::disk::{folder_of, sync_folder};
+use std::path::Path;
 
-/// Does what was asked.
 pub fn run(what: &Data) -> Result<(), Failure> {
     match what {
         Data::Get(args) => get::run(args),
@@ -51,6 +51,20 @@ fn load(args: &ReadArgs, format: Format, categories: Vec<String>) -> Result<Load
 }
 
 /// Data that is not as it should be is wrong input.
-fn wrong(error: DataError) -> Failure {
+pub fn wrong(error: DataError) -> Failure {
     Failure::Input(format!("data: {error}"))
+}
+
+/// Makes a finished folder durable and gives it its final name. Its files must be durable already.
+fn publish(finished: &Path, target: &Path) -> std::io::Result<()> {
+    // Temporary folders may be private to their owner; results should be as readable as any folder the user makes.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(finished, std::fs::Permissions::from_mode(0o755))?;
+    }
+    sync_folder(finished);
+    std::fs::rename(finished, target)?;
+    sync_folder(folder_of(target));
+    Ok(())
 }

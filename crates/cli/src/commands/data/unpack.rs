@@ -14,15 +14,14 @@ const MOST: u64 = 1 << 30;
 const MOST_ARCHIVE: u64 = 4 << 30;
 
 /// A folder that fills with wanted files, each checked as it is written.
-pub struct Basket<'a> {
+pub struct Unpacking<'a> {
     folder: &'a Path,
     wanted: &'a [Wanted],
     /// Bytes of each wanted file that is there.
     found: Vec<Option<u64>>,
 }
 
-impl<'a> Basket<'a> {
-    /// An empty one: files go to `folder`.
+impl<'a> Unpacking<'a> {
     pub fn new(folder: &'a Path, wanted: &'a [Wanted]) -> Self {
         Self { folder, wanted, found: wanted.iter().map(|_| None).collect() }
     }
@@ -104,7 +103,7 @@ impl<'a> Basket<'a> {
     }
 
     /// Bytes of all files, which must all be there now.
-    pub fn whole(&self, place: &str) -> Result<u64, GetError> {
+    pub fn finish(&self, place: &str) -> Result<u64, GetError> {
         let sized = self.wanted.iter().zip(&self.found).map(|(wanted, found)| {
             found.ok_or_else(|| GetError::Missing { place: place.to_owned(), file: wanted.name.to_owned() })
         });

@@ -4,18 +4,12 @@ use super::check::Attempt;
 use crate::commands::Failure;
 use prdo_member::Seat;
 use prdo_peer::identity::Identity;
-use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
+use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Transport};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
-
-impl From<LinksError> for Failure {
-    fn from(error: LinksError) -> Self {
-        Failure::Input(error.to_string())
-    }
-}
 
 /// Listens, and knows the neighbours. Somebody who only looks stops nobody with another agreement.
 pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr, looks: bool) -> Result<Links, Failure> {
@@ -40,10 +34,10 @@ pub fn open(seat: &Seat, identity: &Identity, listen: SocketAddr, looks: bool) -
         limits: if near { Limits::lan() } else { Limits::wan() },
         looks,
     };
-    Ok(Links::new(setup)?)
+    Links::new(setup).map_err(|error| Failure::Input(error.to_string()))
 }
 
-/// Whether an address is in this machine or this house.
+/// Whether an address is on this machine or this local network.
 fn is_near(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
@@ -56,7 +50,6 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// After a link is up: a neighbour with another agreement says so within this time.
 const OBJECTION: Duration = Duration::from_millis(500);
 
-/// How things stand with one neighbour.
 struct Try {
     dial_at: Option<Instant>,
     up_since: Option<Instant>,

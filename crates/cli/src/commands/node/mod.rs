@@ -15,7 +15,7 @@ mod watch;
 
 use super::Failure;
 use crate::cli::node::{Node, OwnArgs};
-use prdo_member::{NodeError, Seat};
+use prdo_member::Seat;
 use prdo_peer::agreement::{Agreement, AgreementError, LONGEST};
 use prdo_peer::identity::{Identity, IdentityError};
 use std::io::Read;
@@ -35,10 +35,7 @@ pub fn run(what: &Node) -> Result<(), Failure> {
 
 impl From<IdentityError> for Failure {
     fn from(error: IdentityError) -> Self {
-        match error {
-            IdentityError::System { .. } => Failure::Work(error.to_string()),
-            _ => Failure::Input(error.to_string()),
-        }
+        Failure::new(!matches!(error, IdentityError::System { .. }), error.to_string())
     }
 }
 
@@ -63,12 +60,6 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 /// The agreement in a file, whose signatures are valid.
 fn read_agreement(path: &Path) -> Result<Agreement, Failure> {
     Agreement::parse(&read_text(path)?).map_err(in_file(path))
-}
-
-impl From<NodeError> for Failure {
-    fn from(error: NodeError) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
-    }
 }
 
 /// This member's key, and its seat in the agreement.

@@ -5,7 +5,7 @@ use super::{listen, seat};
 use crate::cli::node::RunArgs;
 use crate::commands::dashboard::{self, Window};
 use crate::commands::watch::Stop;
-use crate::commands::{Failure, set_threads};
+use crate::commands::{Failure, use_threads};
 use crate::progress::{say, tell};
 use prdo::budget::words::short;
 use prdo::config::Form;
@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    set_threads(args.threads)?;
+    use_threads(args.threads)?;
     let (secret, seeded) = secret()?;
     let own = &args.own;
     let (identity, seat) = seat(own)?;

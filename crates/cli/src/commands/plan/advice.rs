@@ -3,7 +3,7 @@
 use super::figures::{digits, figure, section, sentence};
 use super::read::Asked;
 use super::shown;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use prdo::plan::vacuous::horizons;
 use prdo::plan::{Answer, Candidate, Judged, Verdict, largest_step};
 

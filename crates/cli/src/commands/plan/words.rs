@@ -5,7 +5,7 @@ use super::figures::{bar, bytes, figure, folded, item, section, sentence, share}
 use super::json::gradients;
 use super::parts;
 use super::read::Asked;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use crate::progress::say;
 use prdo::plan::{Answer, Judged, Level, Noise, NoiseFacts, Source};
 use prdo::theory::{Bounds, Condition, cost};

@@ -4,7 +4,7 @@ mod files;
 
 use super::{Failure, failure};
 use crate::cli::privacy::CurveArgs;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use crate::progress::{Progress, say};
 use prdo::budget::words::{down, plain, six_digits, up};
 use prdo::budget::{Against, Curve, CurveError, Point, Question};

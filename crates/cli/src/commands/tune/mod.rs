@@ -4,8 +4,8 @@ mod drawn;
 mod ground;
 mod page;
 
-use super::compare::print_table;
-use super::{Failure, use_threads};
+use super::table::print_table;
+use super::{Failure, read_run_file, use_threads};
 use crate::cli::tune::TuneArgs;
 use crate::progress::{Progress, say, tell};
 use ground::Found;
@@ -29,11 +29,8 @@ impl From<TuneError> for Failure {
 }
 
 pub fn run(args: &TuneArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
-    let mut document = Document::read(&args.file)?;
-    for assignment in &args.set {
-        document.set(assignment)?;
-    }
+    use_threads(args.out.threads)?;
+    let document = read_run_file(&args.file, &args.set)?;
     let effort = effort(args)?;
     let mut found = ground::choose(&document, args, &effort)?;
     let name = format!("{}-tuned", document.name());
@@ -78,7 +75,6 @@ fn score(value: f64) -> String {
     }
 }
 
-/// What was found, and what it was found on.
 struct Tuned<'a> {
     document: &'a Document,
     found: &'a Found,
@@ -127,17 +123,17 @@ impl Tuned<'_> {
         Some(match self.found.charged {
             true => format!(
                 "These trials were releases about protected records: ε ≤ {cost:.3} at δ = {delta:e} for all of them \
-                 together, entered in the statement. A final run has to name it (privacy.statement) and is then \
+                 together, entered in the statement. A final run must name it (privacy.statement), and is then \
                  accounted for together with them."
             ),
             false => format!(
-                "Tuned on protected records, these trials would have cost ε ≤ {cost:.3} at δ = {delta:e} together, \
+                "On protected records these trials would have cost ε ≤ {cost:.3} at δ = {delta:e} together, \
                  beside the ε = {epsilon} of the run itself. Here they cost nothing: no protected record was used."
             ),
         })
     }
 
-    /// What was best at an end of what was tried: the search should go on from there.
+    /// What was best at an end of what was tried: better values may lie beyond.
     fn edges(&self) -> Option<String> {
         let one = |edge: &Edge| {
             let end = if edge.largest { "largest" } else { "smallest" };
@@ -146,14 +142,13 @@ impl Tuned<'_> {
         let found: Vec<String> = self.answer.edges.iter().map(one).collect();
         (!found.is_empty()).then(|| {
             format!(
-                "The best is at the end of its range in {}: better ones may lie beyond. Tune tuned.toml again: ranges lie \
-                 around what the run file says.",
+                "The best is at the end of its range in {}: better ones may lie beyond. Tune tuned.toml again: the search \
+                 is around the run file's values.",
                 found.join(" and ")
             )
         })
     }
 
-    /// The run file with the best settings.
     fn tuned(&self) -> Result<String, Failure> {
         let mut document = self.document.clone();
         if let Some(best) = self.answer.best.first() {
@@ -215,7 +210,6 @@ impl Tuned<'_> {
     }
 }
 
-/// The spread over seeds.
 fn spread(scores: &[f64]) -> String {
     match Spread::of(scores).filter(|s| s.count > 1 && s.mean.is_finite()) {
         Some(Spread { mean, deviation, .. }) if mean > 0.0 => format!(" ± {:.2}", 100.0 * deviation),
