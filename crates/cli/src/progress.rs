@@ -71,7 +71,6 @@ const VIEW_EVERY: Duration = Duration::from_millis(100);
 const SMALL: (usize, usize) = (8, 60);
 /// Lines are no longer than this: a wide terminal need not be filled, and a narrowed one wraps less.
 const WIDEST: usize = 100;
-/// Cells of the bar.
 const BAR: usize = 28;
 
 impl Progress {
@@ -143,7 +142,6 @@ impl Progress {
         std::iter::once(first).chain(rest).collect()
     }
 
-    /// A line above the view.
     pub fn line(&mut self, text: &str) {
         if self.bar.is_hidden() { tell(text) } else { self.bar.println(text) }
     }

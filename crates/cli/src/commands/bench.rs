@@ -43,7 +43,6 @@ fn run_gradients(args: &GradientsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// For programs or for people.
 fn show(json: bool, object: impl FnOnce() -> Json, blocks: impl FnOnce() -> Vec<Block>) {
     if json {
         return say(&object().to_string());

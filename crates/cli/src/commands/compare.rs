@@ -18,7 +18,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Time between checkpoints of a run.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 /// Runs that were checked are kept for training as long as their records take no more bytes than this.
 const KEPT_BYTES: u64 = 1 << 28;
@@ -93,7 +92,6 @@ fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What sets a run apart, in words.
 fn described(labels: &[(&'static str, Value)]) -> String {
     labels.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
@@ -122,12 +120,10 @@ fn label_privacy(planned: &mut [Planned]) {
 pub struct Comparison<'a> {
     /// The report's headline.
     pub title: &'a str,
-    /// The folder's name.
     pub name: &'a str,
     pub planned: Vec<Planned>,
     /// The command that repeats it.
     pub command: String,
-    /// The run files' text.
     pub run_files: String,
 }
 
@@ -173,7 +169,6 @@ pub fn compare(comparison: Comparison<'_>, out: &OutArgs) -> Result<(ComparisonR
     Ok((comparison, folder))
 }
 
-/// What is known before anything is trained.
 struct Checked {
     data: String,
     /// The network's picture.
@@ -233,7 +228,6 @@ fn check(planned: &[Planned]) -> Result<Checked, Failure> {
     Ok(Checked { data, network, built: kept })
 }
 
-/// What became of a run.
 enum Fate {
     Finished(Box<Cell>),
     Failed(String),

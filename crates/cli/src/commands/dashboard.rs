@@ -64,7 +64,6 @@ pub fn port(args: &WatchArgs) -> Result<Option<Port>, Failure> {
 pub struct Window(Option<Dashboard>);
 
 impl Window {
-    /// Opens the page, if there is a port for it, and says where it is.
     pub fn open(port: Option<Port>, folder: &Path) -> Result<Self, Failure> {
         let Some(port) = port else { return Ok(Self(None)) };
         let dashboard = Dashboard::open(port, source(folder)).map_err(refused)?;

@@ -65,7 +65,6 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a figure as the file's name says.
 pub fn draw(path: &Path, figure: &Figure) -> Result<(), Failure> {
     let shown = path.display();
     let Some(format) = Format::of(path) else {
@@ -75,7 +74,6 @@ pub fn draw(path: &Path, figure: &Figure) -> Result<(), Failure> {
     Ok(write_atomically(path, &bytes)?)
 }
 
-/// The network of a kind or file.
 pub fn wire(graph: &str, shape: &GraphShape) -> Result<Wiring, Failure> {
     Ok(wiring(&document(graph, shape)?.run_file(), None).map_err(|mut e| {
         // There is no run file here: show the message, not a place in one.

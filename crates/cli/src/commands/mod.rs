@@ -87,7 +87,6 @@ failures! {
     of work: DiskError, FigureError, serde_json::Error
 }
 
-/// A failure of the work, with what was tried.
 pub fn work(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Work(format!("{what}: {error}"))
 }

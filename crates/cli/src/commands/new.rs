@@ -19,7 +19,6 @@ const LEAST: usize = 100;
 const SMALL: usize = 6;
 /// Without a column that says who holds a record.
 const NODES: usize = 5;
-/// The share of the records that is held out.
 const TEST: f64 = 0.2;
 
 pub fn run(args: &NewArgs) -> Result<(), Failure> {
@@ -45,7 +44,6 @@ fn roles(args: &NewArgs, found: &[ColumnSurvey]) -> Options {
     Options { label, node, features: Some(features), ..Options::default() }
 }
 
-/// What the run file is made of.
 struct Start {
     name: String,
     columns: Columns,
@@ -136,7 +134,6 @@ impl Start {
         )
     }
 
-    /// Who exchanges with whom.
     fn graph(&self) -> String {
         let kind = match self.nodes <= SMALL {
             true => {
@@ -172,7 +169,6 @@ impl Start {
         )
     }
 
-    /// What was found, and the next step.
     fn lines(&self, out: &Path) -> Vec<String> {
         let records = self.columns.records();
         let classes: Vec<String> = self.classes.iter().map(|(name, n)| format!("{name} {n}")).collect();
@@ -253,7 +249,6 @@ fn check_label(label: &ColumnSurvey, found: &[ColumnSurvey]) -> Result<(), Failu
     }
 }
 
-/// Names the columns that could be labels.
 fn few_values(found: &[ColumnSurvey], but: Option<&str>) -> String {
     let fits = |column: &&ColumnSurvey| column.distinct().is_some_and(|n| (2..=MOST_CLASSES).contains(&n));
     let names: Vec<&str> = found
@@ -268,7 +263,6 @@ fn few_values(found: &[ColumnSurvey], but: Option<&str>) -> String {
     }
 }
 
-/// Who holds records, and how many.
 fn organisations(node: &ColumnSurvey) -> Result<Vec<(String, usize)>, Failure> {
     let name = &node.name;
     let wrong = |why: String| Err(Failure::Input(format!("--node {name:?}: {why}")));
@@ -317,7 +311,6 @@ fn least(all: &[(String, usize)]) -> Option<usize> {
     (large >= 2 && large < all.len()).then_some(LEAST)
 }
 
-/// Those with fewer.
 fn small(all: &[(String, usize)]) -> String {
     let few: Vec<String> =
         all.iter().filter(|(_, n)| *n < LEAST).map(|(name, n)| format!("{name} ({n})")).collect();

@@ -53,7 +53,6 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
 /// More classes than this are not listed one by one where people read.
 const MOST_LISTED: usize = 40;
 
-/// How good the predictions are, for people.
 fn figures(predictions: &Predictions, scores: &Scores) -> Vec<String> {
     let auc = scores.auc.map_or(String::new(), |auc| format!("; area under the ROC curve (AUC): {auc:.4}"));
     let mut lines = vec![format!(
@@ -80,7 +79,6 @@ fn figures(predictions: &Predictions, scores: &Scores) -> Vec<String> {
     lines
 }
 
-/// The threshold and the class that it is for, where there are two.
 fn threshold(predictions: &Predictions) -> Option<(Threshold, &String)> {
     let threshold = predictions.threshold?;
     Some((threshold, predictions.classes.get(threshold.class)?))

@@ -18,7 +18,6 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The terminal, for experiments made of runs.
 struct Terminal;
 
 impl Front for Terminal {

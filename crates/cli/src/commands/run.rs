@@ -141,7 +141,6 @@ fn announce(built: &Built) {
     tell("seeded simulation: not private against anyone who knows the seed");
 }
 
-/// The nodes by name, each with its records.
 fn holders(names: &[String], records: &[usize]) -> String {
     /// More are counted.
     const MOST: usize = 20;

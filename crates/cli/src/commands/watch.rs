@@ -49,7 +49,6 @@ pub fn checkpoint_interval(seconds: f64) -> Result<Duration, Failure> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// The bar of one training.
 pub struct Bar {
     label: String,
     progress: Progress,

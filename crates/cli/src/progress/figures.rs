@@ -3,7 +3,6 @@
 use console::measure_text_width;
 use prdo::budget::words::short;
 
-/// Heights of a curve.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Cells of a curve, and of the budget's bar.
 const CELLS: usize = 24;
@@ -21,7 +20,6 @@ pub struct Curve {
     pub now: String,
 }
 
-/// What privacy has cost so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Spent {
     pub epsilon: f64,
@@ -29,7 +27,6 @@ pub struct Spent {
     pub delta: f64,
 }
 
-/// What stands beside or beneath a bar.
 #[derive(Debug, Default)]
 pub struct Figures {
     /// All of it in one line, for pipes and narrow terminals.
@@ -57,7 +54,6 @@ impl Figures {
         Some(format!("{}{}", curve.unwrap_or_default(), spent.or(note).unwrap_or_default()))
     }
 
-    /// The lines beneath the bar.
     pub(super) fn lines(&self, width: usize, color: bool) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.label.is_empty() {

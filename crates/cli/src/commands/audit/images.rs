@@ -15,7 +15,6 @@ const CLASSES: usize = 10;
 /// Pixels of an image, and of one line of it.
 const PIXELS: (usize, usize) = (64, 8);
 
-/// What became of many images.
 pub struct Images {
     noise_multiplier: f64,
     truths: Vec<Vec<f64>>,

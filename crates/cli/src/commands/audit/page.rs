@@ -9,7 +9,6 @@ use prdo::store::{Folder, names};
 use prdo_audit::Finding;
 use prdo_audit::tradeoff::Curve;
 
-/// Points of a claimed curve.
 const POINTS: u32 = 200;
 
 pub fn write(folder: &Folder, audited: &Audited) -> Result<(), Failure> {

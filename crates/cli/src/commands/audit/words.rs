@@ -30,7 +30,6 @@ pub fn verdict(audited: &Audited) -> String {
     format!("Nothing was found: all {all} checks passed.{epsilon}")
 }
 
-/// What was made smaller, in a sentence.
 pub fn scaled(real: &Real, setting: &Setting, dimension: usize) -> String {
     let (b0, b) = setting.batches;
     format!(

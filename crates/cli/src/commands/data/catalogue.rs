@@ -3,7 +3,6 @@
 use super::checksum::Digest;
 use crate::cli::data::Name;
 
-/// A data set by name.
 pub struct Set {
     pub folder: &'static str,
     pub url: &'static str,

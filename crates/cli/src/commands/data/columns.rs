@@ -5,7 +5,6 @@ use prdo::data::{ColumnSurvey, nearest_name};
 use prdo::runfile::Value;
 use serde_json::{Value as Json, json};
 
-/// The number of the column that an option names.
 pub fn column_named(names: &[String], option: &str, name: &str) -> Result<usize, Failure> {
     names.iter().position(|own| own == name).ok_or_else(|| {
         let near =
@@ -195,7 +194,6 @@ impl Columns {
         })
     }
 
-    /// Their `[features]` section.
     pub fn table(&self) -> Option<String> {
         let range = |column: &ColumnSurvey| {
             let (low, high) = outward(column.range?);
@@ -319,7 +317,6 @@ fn shell_word(name: &str) -> String {
     if plain { name.to_owned() } else { format!("{name:?}") }
 }
 
-/// What a column holds, in a few words.
 fn values(column: &ColumnSurvey) -> String {
     if !column.is_text() {
         return column.range.map_or("nothing".into(), |(low, high)| format!("from {low} to {high}"));

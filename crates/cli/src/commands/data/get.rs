@@ -41,7 +41,6 @@ fn get(args: &GetArgs) -> Result<(), GetError> {
     Ok(())
 }
 
-/// Whether a folder holds the wanted files.
 fn check(folder: &Path, wanted: &[Wanted]) -> Result<(), GetError> {
     let place = || folder.display().to_string();
     for file in wanted {
@@ -62,7 +61,6 @@ fn is_url(from: &str) -> bool {
     from.starts_with("http://") || from.starts_with("https://")
 }
 
-/// Where files come from.
 enum Source {
     TarUrl(String),
     /// A folder on a server, with one `.gz` per file.

@@ -98,7 +98,6 @@ fn facts(loaded: &Loaded, format: Format, path: &Path) -> Result<Facts, Failure>
     Ok(Facts { format: format.name(), test_records: test_records(path, format)?, ..facts })
 }
 
-/// How many test images a folder of images brings along.
 fn test_records(path: &Path, format: Format) -> Result<Option<usize>, Failure> {
     let Some(part) = format.test_part(path) else {
         return Ok(None);
@@ -125,7 +124,6 @@ struct Facts {
     label_range: (f64, f64),
     /// Name and number of records of each class.
     classes: Option<Vec<(String, usize)>>,
-    /// Records of each node.
     nodes: Option<Vec<usize>>,
     node_names: Option<Vec<String>>,
 }
@@ -226,7 +224,6 @@ impl Facts {
     }
 }
 
-/// The first few, and how many more there are.
 fn listed(items: impl Iterator<Item = String>, count: usize) -> String {
     let mut shown: Vec<String> = items.take(MOST_LISTED).collect();
     if count > MOST_LISTED {
@@ -259,7 +256,6 @@ fn classes(labels: &[f64], names: Option<&[String]>) -> Option<Vec<(String, usiz
     Some(counted)
 }
 
-/// Records of each node, by number.
 fn counts(node: &[u32]) -> Vec<usize> {
     let mut seen = std::collections::BTreeMap::new();
     node.iter().for_each(|node| *seen.entry(*node).or_insert(0usize) += 1);

@@ -38,7 +38,6 @@ pub fn known_sets() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     names.map(one).into()
 }
 
-/// In which format what is at the path is to be read.
 fn format(args: &ReadArgs) -> Result<Format, Failure> {
     args.format.map_or_else(|| Format::of(&args.path).map_err(wrong), Ok)
 }
@@ -50,7 +49,6 @@ fn load(args: &ReadArgs, format: Format, categories: Vec<String>) -> Result<Load
     data::load(&args.path, &options)
 }
 
-/// Data that is not as it should be is wrong input.
 pub fn wrong(error: DataError) -> Failure {
     Failure::Input(format!("data: {error}"))
 }

@@ -117,7 +117,6 @@ fn tell(args: &SplitArgs, partition: &Partition, validation: usize) {
     say(&format!("who holds what: {out}/classes.csv and {out}/classes.svg"));
 }
 
-/// Records of each class at each node.
 struct Classes {
     names: Vec<String>,
     counts: Vec<Vec<u64>>,

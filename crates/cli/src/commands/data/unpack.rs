@@ -10,7 +10,6 @@ use std::path::{Component, Path};
 
 /// The most bytes a file may unpack to; the largest of a data set here has 47 million.
 const MOST: u64 = 1 << 30;
-/// The most bytes a whole archive may unpack to.
 const MOST_ARCHIVE: u64 = 4 << 30;
 
 /// A folder that fills with wanted files, each checked as it is written.

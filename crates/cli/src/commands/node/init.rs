@@ -148,7 +148,6 @@ fn named(names: &[String], number: Option<u64>) -> Result<Option<u64>, ConfigErr
     }
 }
 
-/// What should be thought about before anyone signs.
 fn caution(document: &Document, planned: &Planned) {
     warn(&planned.recipe.warnings);
     if document.has(Key::PrivacyStatement) {

@@ -39,7 +39,6 @@ impl From<IdentityError> for Failure {
     }
 }
 
-/// An agreement's error, with the file it is about.
 fn in_file(path: &Path) -> impl Fn(AgreementError) -> Failure {
     move |error| match error {
         AgreementError::Random { .. } => Failure::Work(error.to_string()),
@@ -57,7 +56,6 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))
 }
 
-/// The agreement in a file, whose signatures are valid.
 fn read_agreement(path: &Path) -> Result<Agreement, Failure> {
     Agreement::parse(&read_text(path)?).map_err(in_file(path))
 }
@@ -69,7 +67,6 @@ fn seat(own: &OwnArgs) -> Result<(Identity, Seat), Failure> {
     Ok((identity, seat))
 }
 
-/// Where this member listens.
 fn listen(own: &OwnArgs, seat: &Seat) -> Result<SocketAddr, Failure> {
     let named = own.listen.or(seat.member.addresses.first().copied());
     named.ok_or_else(|| {

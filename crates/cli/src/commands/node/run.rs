@@ -247,7 +247,6 @@ impl Node<'_> {
     }
 }
 
-/// The summary of a run that is over for everybody.
 fn finished(home: &Path) -> Option<MemberSummary> {
     let bytes = std::fs::read(home.join(names::SUMMARY)).ok()?;
     artefact::parse(&bytes).ok().filter(MemberSummary::is_over)

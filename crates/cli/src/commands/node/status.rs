@@ -67,7 +67,6 @@ fn lines(status: &Status) -> Vec<String> {
     lines
 }
 
-/// A path from here, where that is shorter.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()

@@ -54,7 +54,6 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
     lines
 }
 
-/// Number, name, key, records, addresses and neighbours of each member.
 fn table(agreement: &Agreement) -> Vec<String> {
     let members = &agreement.terms().members;
     let name = |i: usize| members.get(i).map_or("", |m| &m.name);

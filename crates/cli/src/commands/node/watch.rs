@@ -26,7 +26,6 @@ impl Screen for Terminal {
     }
 }
 
-/// Neighbours and their state, ε and accuracy.
 fn figures(status: &Status) -> Figures {
     let neighbours: Vec<_> = status.neighbours.iter().map(|n| format!("{} {}", n.name, n.state)).collect();
     let accuracy = status.test_accuracy.map_or(String::new(), |a| format!("accuracy {:.1} %  ", 100.0 * a));

@@ -1,14 +1,13 @@
 //! `prdo tune`: settings for a budget, found on records that need no protection.
 
-mod drawn;
-mod ground;
+mod drawn_table;
 mod page;
+mod tuning_data;
 
 use super::table::print_table;
 use super::{Failure, read_run_file, use_threads};
 use crate::cli::tune::TuneArgs;
 use crate::progress::{Progress, say, tell};
-use ground::Found;
 use prdo::algorithm::Method;
 use prdo::report::Spread;
 use prdo::runfile::resolved::as_given;
@@ -16,6 +15,7 @@ use prdo::runfile::{Document, Key};
 use prdo::store::{Folder, names};
 use prdo::tune::{Answer, Axis, Edge, Effort, Trial, TuneError, assignments, number, numbers, tune};
 use serde_json::{Value as Json, json};
+use tuning_data::TuningData;
 
 impl From<TuneError> for Failure {
     fn from(error: TuneError) -> Self {
@@ -32,7 +32,7 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     use_threads(args.out.threads)?;
     let document = read_run_file(&args.file, &args.set)?;
     let effort = effort(args)?;
-    let mut found = ground::choose(&document, args, &effort)?;
+    let mut found = tuning_data::choose(&document, args, &effort)?;
     let name = format!("{}-tuned", document.name());
     let folder = Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?;
     tell(&found.words);
@@ -77,7 +77,7 @@ fn score(value: f64) -> String {
 
 struct Tuned<'a> {
     document: &'a Document,
-    found: &'a Found,
+    found: &'a TuningData,
     answer: &'a Answer,
     effort: &'a Effort,
 }
