@@ -63,6 +63,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod budget;
+pub mod columns;
 pub mod config;
 pub mod error;
 pub mod export;

@@ -31,7 +31,7 @@ pub enum Data {
 pub struct GetArgs {
     /// The data set.
     #[arg(value_enum)]
-    pub name: Name,
+    pub name: DataSetName,
     /// Where to get it instead of the official place: a URL, an archive, or a folder with the official files.
     #[arg(long, value_name = "URL|FILE")]
     pub from: Option<String>,
@@ -45,7 +45,7 @@ pub struct GetArgs {
 
 /// The data sets.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Name {
+pub enum DataSetName {
     /// 60,000 colour images of 32 x 32 pixels, ten classes (A. Krizhevsky, 2009); 170 MB.
     Cifar10,
     /// 70,000 grey images of clothes, 28 x 28 pixels, ten classes (Zalando, 2017); 31 MB.

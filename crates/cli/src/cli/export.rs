@@ -9,7 +9,7 @@ pub enum Export {
     #[command(after_help = "Example: prdo export onnx runs/cnn --out cnn.onnx")]
     Onnx {
         #[command(flatten)]
-        place: Place,
+        args: ExportArgs,
         /// This node's own model instead of the average; nodes are counted from 0.
         #[arg(long, value_name = "I")]
         node: Option<usize>,
@@ -20,18 +20,18 @@ pub enum Export {
     )]
     Tensorboard {
         #[command(flatten)]
-        place: Place,
+        args: ExportArgs,
     },
     /// The metrics as a Parquet file, with the columns of metrics.csv.
     #[command(after_help = "Example: prdo export parquet runs/demo")]
     Parquet {
         #[command(flatten)]
-        place: Place,
+        args: ExportArgs,
     },
 }
 
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct ExportArgs {
     /// The run's folder.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,

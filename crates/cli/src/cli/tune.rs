@@ -12,9 +12,9 @@ pub struct TuneArgs {
     #[arg(value_name = "RUN.toml")]
     pub file: PathBuf,
     #[command(flatten)]
-    pub on: On,
+    pub on: RecordsArgs,
     #[command(flatten)]
-    pub size: Size,
+    pub size: DrawnArgs,
     /// Which methods, separated by commas; default: all five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
@@ -36,7 +36,7 @@ pub struct TuneArgs {
 
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-pub struct On {
+pub struct RecordsArgs {
     /// The run file's records are public, such as a benchmark's.
     #[arg(long)]
     pub public_data: bool,
@@ -57,7 +57,7 @@ pub struct On {
 }
 
 #[derive(Debug, Args)]
-pub struct Size {
+pub struct DrawnArgs {
     /// With --generated and [features]: the number of organisations; default: graph.nodes.
     #[arg(long, value_name = "N", requires = "generated", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub nodes: Option<u32>,

@@ -1,7 +1,7 @@
 //! `prdo export`: a run in the formats of other tools.
 
 use super::{Failure, target};
-use crate::cli::export::{Export, Place};
+use crate::cli::export::{Export, ExportArgs};
 use crate::progress::say;
 use prdo::budget::words::short;
 use prdo::disk::{DiskError, write_atomically};
@@ -13,25 +13,25 @@ use std::path::{Path, PathBuf};
 
 pub fn run(what: &Export) -> Result<(), Failure> {
     match what {
-        Export::Onnx { place, node } => {
-            let target = place.target(names::ONNX)?;
-            put(&target, &onnx(&place.folder, *node)?)
+        Export::Onnx { args, node } => {
+            let target = args.target(names::ONNX)?;
+            put(&target, &onnx(&args.folder, *node)?)
         }
-        Export::Tensorboard { place } => {
-            let folder = place.out.clone().unwrap_or_else(|| place.folder.join(names::TENSORBOARD));
-            let target = place.free(folder.join(names::EVENTS))?;
-            let bytes = events(&rows(&place.folder)?, now());
+        Export::Tensorboard { args } => {
+            let folder = args.out.clone().unwrap_or_else(|| args.folder.join(names::TENSORBOARD));
+            let target = args.free(folder.join(names::EVENTS))?;
+            let bytes = events(&rows(&args.folder)?, now());
             std::fs::create_dir_all(&folder).map_err(DiskError::of("cannot write", &folder))?;
             put(&target, &bytes)
         }
-        Export::Parquet { place } => {
-            let target = place.target(names::PARQUET)?;
-            put(&target, &metrics_to_parquet(&rows(&place.folder)?))
+        Export::Parquet { args } => {
+            let target = args.target(names::PARQUET)?;
+            put(&target, &metrics_to_parquet(&rows(&args.folder)?))
         }
     }
 }
 
-impl Place {
+impl ExportArgs {
     fn target(&self, name: &str) -> Result<PathBuf, Failure> {
         self.free(self.out.clone().unwrap_or_else(|| self.folder.join(name)))
     }

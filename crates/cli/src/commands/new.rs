@@ -1,10 +1,10 @@
 //! `prdo new`: a run file for one's own table, ready to run.
 
-use super::data::columns::{Columns, column_named, one_line};
-use super::data::wrong;
+use super::data::{column_named, wrong};
 use super::{Failure, target};
 use crate::cli::new::NewArgs;
 use crate::progress::say;
+use prdo::columns::{Columns, one_line};
 use prdo::data::{self, ColumnSurvey, DataError, Options, slips};
 use prdo::disk::write_atomically;
 use prdo::runfile::Value;

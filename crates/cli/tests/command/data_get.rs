@@ -285,7 +285,7 @@ mod downloads {
     fn a_later_command_goes_on_with_what_is_there() {
         let (desk, archive) = desk();
         let server = Server::new(Habits { cuts: vec![1200, 0, 0, 0], ..serving(&archive) });
-        failed(&get(&desk, &server), &["1200 bytes are kept", "goes on from there"]);
+        failed(&get(&desk, &server), &["1200 bytes are kept", "rerun the command to resume"]);
         assert!(!desk.path("data/cifar-10-batches-bin").exists());
         get(&desk, &server).done();
         is_whole(&desk);
@@ -328,7 +328,7 @@ mod downloads {
         let (desk, archive) = super::desk();
         let server = Server::new(Habits { no_length: true, cuts: vec![2000], ..serving(&archive) });
         failed(&get(&desk, &server), &["c.tar.gz"]);
-        assert!(!desk.path("data").exists(), "nothing to go on with is kept");
+        assert!(!desk.path("data").exists(), "nothing is kept to resume from");
         get(&desk, &server).done();
         is_whole(&desk);
     }

@@ -1,6 +1,6 @@
 //! SHA-256 of files, and files that list them.
 
-use super::catalogue::{Set, Wanted};
+use super::catalogue::{DataSet, Wanted};
 use super::error::{GetError, disk};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
@@ -25,7 +25,7 @@ impl std::fmt::Display for Digest {
 }
 
 /// What the files of `set` must hash to: the official sums, or those that `file` lists.
-pub fn wanted(set: &'static Set, file: Option<&Path>) -> Result<Vec<Wanted>, GetError> {
+pub fn wanted(set: &'static DataSet, file: Option<&Path>) -> Result<Vec<Wanted>, GetError> {
     let Some(path) = file else {
         let official = set.files.iter();
         return Ok(official.map(|(name, sum)| Wanted { name, digest: Digest((*sum).to_owned()) }).collect());

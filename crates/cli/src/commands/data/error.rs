@@ -17,29 +17,29 @@ pub enum GetError {
     #[error("--checksums {file}: cannot be read: {error}")]
     ChecksumFile { file: String, error: std::io::Error },
     #[error(
-        "{file}, line {line}: found {found:?}; allowed: a SHA-256 in 64 hexadecimal digits, two spaces, a file"
+        "{file}, line {line}: found {found:?}; expected a SHA-256 in 64 hexadecimal digits, two spaces, a file"
     )]
     ChecksumLine { file: String, line: usize, found: String },
     #[error("{file}: no checksum for {wanted}")]
     NoChecksum { file: String, wanted: String },
     #[error("{place}: {file} is missing")]
     Missing { place: String, file: String },
-    #[error("{place}: {file} has SHA-256 {found}, wanted {expected}: it is damaged or another file")]
+    #[error("{place}: {file} has SHA-256 {found}, expected {expected}: it is damaged or a different file")]
     Checksum { place: String, file: String, found: String, expected: String },
-    #[error("{place}: not an archive that can be unpacked: {problem}")]
+    #[error("{place}: cannot unpack this archive: {problem}")]
     Archive { place: String, problem: String },
     #[cfg(not(feature = "download"))]
     #[error("{url}: this build cannot download: build with `--features download`, or use --from FILE")]
     NotBuilt { url: String },
     #[cfg(feature = "download")]
-    #[error("{url}: the server answered {status}; allowed: 200, or 206 for the rest of a file (try --from)")]
+    #[error("{url}: the server answered {status}; expected 200, or 206 for the rest of a file (try --from)")]
     Status { url: String, status: u16 },
     #[cfg(feature = "download")]
     #[error(
         "{url}: {problem}; {have} bytes are kept: rerun the command to resume (--from takes a file, a folder or another URL)"
     )]
     Cut { url: String, problem: String, have: u64 },
-    #[error("{place}: more than {limit} bytes, which is more than a data set here has")]
+    #[error("{place}: more than {limit} bytes, more than any data set here has")]
     TooLarge { place: String, limit: u64 },
     #[error("{what} {path}: {error}")]
     Disk { what: &'static str, path: String, error: std::io::Error },

@@ -1,6 +1,6 @@
 //! `prdo data get`: fetches a data set, checks it, and puts it in place whole.
 
-use super::catalogue::{Set, Wanted, set};
+use super::catalogue::{DataSet, Wanted, set};
 use super::checksum;
 use super::download::download;
 use super::error::{GetError, disk};
@@ -70,7 +70,7 @@ enum Source {
 }
 
 impl Source {
-    fn of(set: &Set, from: Option<&str>) -> Result<Self, GetError> {
+    fn of(set: &DataSet, from: Option<&str>) -> Result<Self, GetError> {
         let Some(from) = from else {
             let url = set.url.to_owned();
             return Ok(if set.tar { Self::TarUrl(url) } else { Self::GzUrl(url) });
@@ -131,7 +131,7 @@ struct Workbench {
 }
 
 impl Workbench {
-    fn open(out: &Path, set: &Set) -> Result<Self, GetError> {
+    fn open(out: &Path, set: &DataSet) -> Result<Self, GetError> {
         let path = out.join(format!(".{}.partial", set.folder));
         let made = (!out.exists()).then(|| out.to_path_buf());
         fs::create_dir_all(&path).map_err(disk("cannot make the folder", &path))?;

@@ -1,10 +1,10 @@
 //! `prdo data info`: what a file holds.
 
-use super::columns::Columns;
 use super::{format, load, wrong};
 use crate::cli::data::InfoArgs;
 use crate::commands::Failure;
 use crate::progress::say;
+use prdo::columns::Columns;
 use prdo::data::{self, DataError, Dataset, Feature, Format, Loaded, Options};
 use serde_json::{Value as Json, json};
 use std::path::Path;

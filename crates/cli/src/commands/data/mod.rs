@@ -2,7 +2,6 @@
 
 pub(super) mod catalogue;
 mod checksum;
-pub mod columns;
 #[cfg(feature = "download")]
 mod download;
 #[cfg(not(feature = "download"))]
@@ -15,8 +14,8 @@ mod split;
 mod unpack;
 
 use super::Failure;
-use crate::cli::data::{Data, Name, ReadArgs};
-use prdo::data::{self, DataError, Format, Loaded, Options};
+use crate::cli::data::{Data, DataSetName, ReadArgs};
+use prdo::data::{self, DataError, Format, Loaded, Options, nearest_name};
 use prdo::disk::{folder_of, sync_folder};
 use std::path::Path;
 
@@ -28,9 +27,13 @@ pub fn run(what: &Data) -> Result<(), Failure> {
     }
 }
 
-/// Name, folder and files of each data set that can be fetched.
+/// DataSetName, folder and files of each data set that can be fetched.
 pub fn known_sets() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
-    let names = [("cifar10", Name::Cifar10), ("fashion-mnist", Name::FashionMnist), ("mnist", Name::Mnist)];
+    let names = [
+        ("cifar10", DataSetName::Cifar10),
+        ("fashion-mnist", DataSetName::FashionMnist),
+        ("mnist", DataSetName::Mnist),
+    ];
     let one = |(name, which)| {
         let set = catalogue::set(which);
         (name, set.folder, set.files.iter().map(|(file, _)| *file).collect())
@@ -65,4 +68,14 @@ fn publish(finished: &Path, target: &Path) -> std::io::Result<()> {
     std::fs::rename(finished, target)?;
     sync_folder(folder_of(target));
     Ok(())
+}
+
+/// The number of the column that an option names.
+pub fn column_named(names: &[String], option: &str, name: &str) -> Result<usize, Failure> {
+    names.iter().position(|own| own == name).ok_or_else(|| {
+        let near =
+            nearest_name(names, name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        let names = names.join(", ");
+        Failure::Input(format!("{option} {name:?}: no such column{near} (columns: {names})"))
+    })
 }

@@ -59,7 +59,10 @@ impl<'a> Unpacking<'a> {
             }
             let kind = entry.header().entry_type();
             if kind.is_symlink() || kind.is_hard_link() {
-                return Err(archive(format!("it holds the link {:?}; allowed: plain files", path.display())));
+                return Err(archive(format!(
+                    "it holds the link {:?}; only plain files are allowed",
+                    path.display()
+                )));
             }
             if let Some(name) = path.file_name().filter(|_| kind.is_file()) {
                 self.take(place, &name.to_string_lossy(), &mut entry)?;

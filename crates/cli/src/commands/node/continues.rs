@@ -12,7 +12,7 @@ use prdo_peer::wire::{Hash, hex};
 use std::path::{Path, PathBuf};
 
 /// An agreement that a new one continues.
-pub struct Old {
+pub struct OldAgreement {
     path: PathBuf,
     agreement: Agreement,
     document: Document,
@@ -20,7 +20,7 @@ pub struct Old {
     rounds_done: u32,
 }
 
-impl Old {
+impl OldAgreement {
     /// Reads the old agreement, of which so many rounds were released.
     pub fn read(path: &Path, rounds_done: u32) -> Result<Self, Failure> {
         let agreement = read_agreement(path)?;

@@ -1,6 +1,6 @@
 //! `prdo node init`: a run agreement from a run file and a list of members.
 
-use super::continues::Old;
+use super::continues::OldAgreement;
 use super::{in_file, read_text, summary};
 use crate::cli::node::InitArgs;
 use crate::commands::{Failure, read_run_file, target};
@@ -25,7 +25,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let members =
         parse_members(&read_text(&args.members)?, args.relay.is_some()).map_err(in_file(&args.members))?;
     let old = match (&args.continues, args.rounds_done) {
-        (Some(path), Some(rounds)) => Some(Old::read(path, rounds)?),
+        (Some(path), Some(rounds)) => Some(OldAgreement::read(path, rounds)?),
         _ => None,
     };
     if let Some(old) = &old {
@@ -37,7 +37,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let records: Vec<usize> = members.iter().map(|m| m.records as usize).collect();
     let planned = terms(&document, wiring, &Public { facts: &facts, bytes, records: &records })?;
     let run = new_run().map_err(in_file(&args.out))?;
-    let (relay, continues) = (args.relay.clone(), old.as_ref().map(Old::hash));
+    let (relay, continues) = (args.relay.clone(), old.as_ref().map(OldAgreement::hash));
     let terms = Proposal { run, continues, relay, facts, members }.terms(&document, &planned)?;
     let mut agreement = Agreement::write(terms).map_err(in_file(&args.out))?;
     // What every member will make of it.

@@ -2,7 +2,7 @@
 //! opened.
 
 use super::tuning_data::{TuningData, budget, give};
-use crate::cli::tune::Size;
+use crate::cli::tune::DrawnArgs;
 use crate::commands::Failure;
 use prdo::config::{declared_columns, outline, wiring};
 use prdo::data::{DataError, Dataset, Loaded, Table, stand_in};
@@ -21,7 +21,7 @@ const CAUTION: &str = "The table was drawn from [features] alone: its columns fi
     or in other ways: rounds, batch, clips and method carry over better than the step. A public table of the same kind \
     (--stand-in) is better, where one exists.";
 
-pub fn choose(document: &Document, size: &Size, effort: &Effort) -> Result<TuningData, Failure> {
+pub fn choose(document: &Document, size: &DrawnArgs, effort: &Effort) -> Result<TuningData, Failure> {
     let run = document.run_file();
     let columns = declared_columns(&run)?;
     let (nodes, records) = sizes(&run, size)?;
@@ -64,7 +64,7 @@ pub fn choose(document: &Document, size: &Size, effort: &Effort) -> Result<Tunin
     Ok(TuningData { caution: Some(CAUTION), ..TuningData::new(ground, title, effort) })
 }
 
-fn sizes(run: &RunFile, size: &Size) -> Result<(usize, usize), Failure> {
+fn sizes(run: &RunFile, size: &DrawnArgs) -> Result<(usize, usize), Failure> {
     let fixed = match run.graph.kind {
         GraphKind::File => Some(wiring(run, None)?.graph.nodes()),
         GraphKind::Family(_) => run.graph.nodes,

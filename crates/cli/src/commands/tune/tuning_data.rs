@@ -1,7 +1,7 @@
 //! What is tuned on: never protected records, unless that is asked for and charged.
 
 use super::drawn_table;
-use crate::cli::tune::{On, TuneArgs};
+use crate::cli::tune::{RecordsArgs, TuneArgs};
 use crate::commands::Failure;
 use prdo::config::{Kept, Outline, outline};
 use prdo::data::{Dataset, Loaded, Table};
@@ -98,7 +98,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<T
 
 /// Features are of the records that a map was made for: what is drawn at random, and what has been through the map already,
 /// has none. Said before anything is extracted.
-fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
+fn refuse_features(document: &Document, on: &RecordsArgs) -> Result<(), Failure> {
     if !document.has_section(Section::Features) {
         return Ok(());
     }

@@ -1,7 +1,6 @@
 //! A table split by one of its columns: a CSV file for each organisation, every cell as it was.
 
-use super::super::columns::column_named;
-use super::super::{format, wrong};
+use super::super::{column_named, format, wrong};
 use super::whole;
 use crate::cli::data::{PartitionKind, SplitArgs};
 use crate::commands::{Failure, work};

@@ -1,18 +1,9 @@
-//! The columns of a CSV file, and the `[features]` section that would read them.
+//! The columns of a CSV file: which may be the label or say who holds a record, which a model can learn from, and the
+//! `[features]` section that would read them.
 
-use crate::commands::Failure;
-use prdo::data::{ColumnSurvey, nearest_name};
-use prdo::runfile::Value;
+use prdo_data::ColumnSurvey;
+use prdo_runfile::Value;
 use serde_json::{Value as Json, json};
-
-pub fn column_named(names: &[String], option: &str, name: &str) -> Result<usize, Failure> {
-    names.iter().position(|own| own == name).ok_or_else(|| {
-        let near =
-            nearest_name(names, name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        let names = names.join(", ");
-        Failure::Input(format!("{option} {name:?}: no such column{near} (columns: {names})"))
-    })
-}
 
 /// How many values of a column of text are shown.
 const EXAMPLES: usize = 4;
