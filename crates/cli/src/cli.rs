@@ -110,7 +110,7 @@ pub enum Command {
         Then one member turns a run file into an agreement (`prdo node init`), everyone signs it (`prdo node sign`),\n\
         checks that all is well (`prdo node check`) and trains (`prdo node run`).")]
     Node(node::Node),
-    /// How fast it is, measured on this machine.
+    /// Measures how fast prdo is on this machine.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo bench gradients --json")]
     Bench(bench::Bench),
     /// Shows a run's folder or a node's home in the browser: live, or after it has ended.
@@ -217,7 +217,7 @@ pub struct WatchArgs {
 
 #[derive(Debug, Args)]
 pub struct WatchFolderArgs {
-    /// A run's folder or a node's home; it need not be there yet.
+    /// A run's folder or a node's home; it need not exist yet.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// The page's port; default: a free one.
@@ -306,7 +306,7 @@ pub struct Table1Args {
     /// How the network's initial weights are drawn; the paper does not say.
     #[arg(long, value_parser = table_start(), default_value = "glorot", value_name = "START")]
     pub start: Law,
-    /// The folder of the table; default: runs/table-1 (runs/table-1-quick). Resumes what it holds.
+    /// The folder of the table; default: runs/table-1 (runs/table-1-quick). Unfinished results in it are resumed.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// A version that takes seconds, on the bundled digits with a linear model, to see that it works; says so in its results.

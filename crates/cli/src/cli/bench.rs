@@ -15,8 +15,8 @@ pub enum Bench {
     },
     /// Per-record gradients of a network through the gate, against this processor's multiply-add peak.
     #[command(after_help = "Example: prdo bench gradients --model lenet --threads 1 --json\n\
-        GFLOP/s count the operations of the definition (`flops` in the JSON), whatever the kernels do: saved work\n\
-        can exceed 100 % of the peak. records_per_second is the best round, median the middle one.")]
+        GFLOP/s count the operations of the definition (`flops` in the JSON), whatever the kernels do: one that\n\
+        saves work can exceed 100 % of the peak. records_per_second is the best round, median the middle one.")]
     Gradients(GradientsArgs),
 }
 

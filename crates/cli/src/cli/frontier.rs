@@ -28,7 +28,7 @@ pub struct FrontierArgs {
     /// The number of seeds, each with its own partition, batches and noise; default: 3.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
-    /// The folder of the results; default: runs/frontier (runs/frontier-quick). Resumes what it holds.
+    /// The folder of the results; default: runs/frontier (runs/frontier-quick). Unfinished results in it are resumed.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// A version that takes seconds, on the bundled digits, to see that it works.
@@ -57,6 +57,6 @@ fn images() -> impl TypedValueParser<Value = Data> {
 
 fn maps() -> impl TypedValueParser<Value = Map> {
     let choices =
-        [(Map::Scattering, "The wavelet scattering alone"), (Map::Patches, "With filters beside it")];
+        [(Map::Scattering, "The wavelet scattering alone"), (Map::Patches, "The same with filters in addition")];
     values::one_of(choices, Map::name)
 }

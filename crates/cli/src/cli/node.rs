@@ -68,7 +68,7 @@ pub struct OwnArgs {
     /// ε for everything ever released about these records; default: the ledger's, or the agreement's for a new ledger.
     #[arg(long, value_name = "E", value_parser = values::number(&values::BUDGET))]
     pub budget: Option<f64>,
-    /// Raises the ledger's budget to this ε, as the records' owner wishes; the ledger records it. `check` only shows the
+    /// Raises the ledger's budget to this ε, by decision of the records' owner; the ledger notes it. `check` only shows the
     /// effect.
     #[arg(long, value_name = "E", value_parser = values::number(&values::BUDGET), conflicts_with = "budget")]
     pub raise_budget: Option<f64>,
@@ -139,7 +139,7 @@ pub struct StatusArgs {
 
 #[derive(Debug, Args)]
 pub struct KeyArgs {
-    /// The file of the private key; never overwritten.
+    /// The private key's file; never overwritten.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Prints the public key of an existing file; creates nothing.
@@ -161,7 +161,7 @@ pub struct InitArgs {
     /// The agreement's file.
     #[arg(long, value_name = "FILE.agreement")]
     pub out: PathBuf,
-    /// Signs at once with this private key.
+    /// Sign immediately with this private key.
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Features per record, instead of reading data.path.
