@@ -56,7 +56,9 @@ fn images() -> impl TypedValueParser<Value = Data> {
 }
 
 fn maps() -> impl TypedValueParser<Value = Map> {
-    let choices =
-        [(Map::Scattering, "The wavelet scattering alone"), (Map::Patches, "The same with filters in addition")];
+    let choices = [
+        (Map::Scattering, "The wavelet scattering alone"),
+        (Map::Patches, "The same with filters in addition"),
+    ];
     values::one_of(choices, Map::name)
 }

@@ -1,27 +1,27 @@
 //! `prdo compare`: every combination of the lists in run files, side by side.
 
+mod parts;
+
 use super::table::print_table;
 use super::watch::Stop;
-use super::{Failure, read_run_file, use_threads, work};
+use super::{Failure, read_run_file, use_threads};
 use crate::cli::{CompareArgs, OutArgs};
 use crate::progress::{Counter, say, tell};
+use parts::{Fate, Parts};
 use prdo::config::{Built, build};
 use prdo::export::write_figures;
 use prdo::plot::Theme;
 use prdo::report::{ComparisonReport, measured_note, network_figure};
 use prdo::runfile::{Document, Key, Section, Value};
-use prdo::simulator::{End, Row};
-use prdo::store::{Cell, Folder, FolderError, Part, artefact, names};
-use prdo::trainer::{Opened, Options, TrainError, Trainer};
+use prdo::store::{Folder, artefact, names};
 use rayon::prelude::*;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 /// Runs that were checked are kept for training as long as their records take no more bytes than this.
 const KEPT_BYTES: u64 = 1 << 28;
 
+/// The keys that set a run apart.
+type Labels = [(&'static str, Value)];
 /// One run to be, with the keys that set it apart.
 pub type Planned = (Vec<(&'static str, Value)>, Document);
 
@@ -92,7 +92,7 @@ fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn described(labels: &[(&'static str, Value)]) -> String {
+fn described(labels: &Labels) -> String {
     labels.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -185,7 +185,7 @@ fn check(planned: &[Planned]) -> Result<Checked, Failure> {
     let mut bytes = 0;
     let mut warned: Vec<String> = Vec::new();
     // Runs that differ in their seed only need one check.
-    let apart = |labels: &[(&'static str, Value)]| -> Vec<(&'static str, Value)> {
+    let apart = |labels: &Labels| -> Vec<(&'static str, Value)> {
         labels.iter().filter(|(key, _)| *key != Key::Seed.path()).cloned().collect()
     };
     for (k, (labels, document)) in planned.iter().enumerate() {
@@ -228,12 +228,6 @@ fn check(planned: &[Planned]) -> Result<Checked, Failure> {
     Ok(Checked { data, network, built: kept })
 }
 
-enum Fate {
-    Finished(Box<Cell>),
-    Failed(String),
-    Stopped,
-}
-
 /// Says which runs failed, and adds them to what the data is: tables and report have the others. An error if none is left.
 fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<String, Failure> {
     let Some((which, why)) = failed.first() else { return Ok(data) };
@@ -246,149 +240,6 @@ fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<Str
     }
     let which: Vec<&str> = failed.iter().map(|(which, _)| which.as_str()).collect();
     Ok(format!("{data}; left out because they failed: the runs with {}", which.join("; ")))
-}
-
-fn cell(
-    labels: &[(&'static str, Value)],
-    document: &Document,
-    built: &Built,
-    (rows, seconds): (Vec<Row>, f64),
-) -> Cell {
-    let method = built.method;
-    let outcome = built.prepared.outcome(rows, Vec::new());
-    let measured = outcome.last().is_some_and(|row| row.test_accuracy.is_some());
-    let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
-    Cell {
-        method,
-        labels: labels
-            .iter()
-            .filter(|(k, _)| *k != Key::Seed.path())
-            .map(|(k, v)| (k.to_string(), shown(v)))
-            .collect(),
-        seed: document.run_file().seed,
-        rows: outcome.rows,
-        node_accuracy: outcome.node_accuracy,
-        test_auc: outcome.test_auc,
-        most_common_class: built.common_class.filter(|_| measured),
-        guarantee: outcome.guarantee,
-        seconds,
-        clip: built.clip,
-        gamma: method.card().differences.then_some(method.asks(&built.settings, 1).gamma()),
-        rounds: u64::from(built.prepared.schedule.rounds),
-    }
-}
-
-/// The runs of a comparison before all are finished: a file each of those that are, a folder each of those that are begun,
-/// until the comparison is written.
-struct Parts<'a> {
-    folder: &'a Folder,
-    /// The command that resumes them.
-    command: String,
-}
-
-impl Parts<'_> {
-    /// Begins with those in the folder, which stay unless they are to be replaced. Finished runs of a comparison with other
-    /// settings would be lost, and are refused.
-    fn open(&self, planned: &[Planned], overwrite: bool) -> Result<(), Failure> {
-        let folder = self.folder;
-        if overwrite {
-            self.remove()?;
-        }
-        let settings: String = planned.iter().map(|(_, document)| document.settings() + "\n").collect();
-        let there = std::fs::read_to_string(folder.path().join(names::PARTS_SETTINGS));
-        if there.is_ok_and(|there| there != settings) && self.any() {
-            return Err(Failure::Input(format!(
-                "{} holds finished runs of an interrupted comparison with other settings, which are kept: choose another \
-                 --out, or add --overwrite",
-                folder.path().display()
-            )));
-        }
-        Ok(folder.write(names::PARTS_SETTINGS, settings.as_bytes())?)
-    }
-
-    /// Whether any run is finished.
-    fn any(&self) -> bool {
-        let entries =
-            std::fs::read_dir(self.folder.path().join(names::PARTS)).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|end| end == "json"))
-    }
-
-    fn remove(&self) -> Result<(), Failure> {
-        let path = self.folder.path().join(names::PARTS);
-        if path.is_dir() { std::fs::remove_dir_all(path).map_err(work(names::PARTS)) } else { Ok(()) }
-    }
-
-    /// One run: as it was finished before, if its settings and records are still the same, or trained now.
-    fn cell(
-        &self,
-        number: usize,
-        labels: &[(&'static str, Value)],
-        document: &Document,
-        built: Option<Built>,
-        stop: &Stop,
-    ) -> Result<Fate, Failure> {
-        if stop.asked() {
-            return Ok(Fate::Stopped);
-        }
-        let built = built.map_or_else(|| build(document), Ok)?;
-        let fingerprint: String = built.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
-        let name = format!("{}/{number}.json", names::PARTS);
-        let read = std::fs::read(self.folder.file(&name)).ok();
-        let kept = read.and_then(|bytes| serde_json::from_slice::<Part>(&bytes).ok());
-        if let Some(part) = kept.filter(|part| part.fingerprint == fingerprint) {
-            return Ok(Fate::Finished(Box::new(part.run)));
-        }
-        let begun = self.folder.file(&format!("{}/{number}", names::PARTS));
-        let fate = match self.train(&begun, labels, document, built, stop) {
-            // Its records are others now, or its files are not whole: it begins anew, as a finished one would.
-            Err(TrainError::Checkpoint { .. } | TrainError::RowsMissing { .. }) => {
-                std::fs::remove_dir_all(&begun).map_err(work(names::PARTS))?;
-                self.train(&begun, labels, document, build(document)?, stop)?
-            }
-            fate => fate?,
-        };
-        if let Fate::Finished(cell) = &fate {
-            let part = Part { fingerprint, run: (**cell).clone() };
-            self.folder.write(&name, artefact::line(&part).as_bytes())?;
-            std::fs::remove_dir_all(&begun).map_err(work(names::PARTS))?;
-        }
-        Ok(fate)
-    }
-
-    /// Trains a run in its folder, from its last checkpoint if it has one.
-    fn train(
-        &self,
-        begun: &Path,
-        labels: &[(&'static str, Value)],
-        document: &Document,
-        mut built: Built,
-        stop: &Stop,
-    ) -> Result<Fate, TrainError> {
-        let folder = Folder::open(begun)?;
-        let trainer = match Trainer::open(&folder, document, &mut built)? {
-            Opened::Unfinished(trainer) => trainer,
-            Opened::Finished(_) => {
-                return Err(FolderError::Finished { path: begun.display().to_string() }.into());
-            }
-        };
-        let options = Options {
-            stop: &|| stop.asked(),
-            checkpoint_every: Some(CHECKPOINT_EVERY),
-            again: self.command.clone(),
-            tensorboard: false,
-            results: false,
-        };
-        let trained = match trainer.train(&options, &mut ()) {
-            Err(TrainError::Run(error)) => return Ok(Fate::Failed(error.to_string())),
-            trained => trained?,
-        };
-        Ok(match trained.end {
-            End::Stopped => Fate::Stopped,
-            End::Finished => {
-                Fate::Finished(Box::new(cell(labels, document, &built, (trained.rows, trained.seconds))))
-            }
-        })
-    }
 }
 
 fn write(comparison: &ComparisonReport, folder: &Folder) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
 //! `prdo reproduce`: from what was typed to an experiment, and what is printed of it.
 
 use crate::cli::frontier::FrontierArgs;
-use crate::cli::{Experiment, ExperimentArgs, Table1Args};
+use crate::cli::table_1::Table1Args;
+use crate::cli::{Experiment, ExperimentArgs};
 use crate::commands::run::built_with_bar;
 use crate::commands::table::print_table;
 use crate::commands::watch::{Bar, Stop, checkpoint_interval};

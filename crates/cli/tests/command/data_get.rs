@@ -53,13 +53,13 @@ fn local_archives_and_folders() {
     is_whole(&desk);
     let before = desk.listing();
     let again = desk.prdo(&format!("{LOCAL} absent.tar.gz")).done();
-    assert!(again.stdout.contains("there already"), "{}", again.stdout);
+    assert!(again.stdout.contains("already exists"), "{}", again.stdout);
     assert_eq!(desk.listing(), before);
     // What is there is looked at, not believed.
     desk.write("data/cifar-10-batches-bin/data_batch_2.bin", "other");
-    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["there already", "data_batch_2.bin", "SHA-256"]);
+    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["already exists", "data_batch_2.bin", "SHA-256"]);
     std::fs::remove_file(desk.path("data/cifar-10-batches-bin/data_batch_2.bin")).unwrap();
-    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["there already", "data_batch_2.bin is missing"]);
+    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["already exists", "data_batch_2.bin is missing"]);
 
     std::fs::rename(desk.path("data"), desk.path("old")).unwrap();
     desk.write("plain.tar", tar(&files()));
@@ -126,7 +126,7 @@ fn bad_archives_are_refused_and_nothing_is_left() {
         gz(&tar(&files))
     };
     let wrong = changed(&|files| files[3].1[100] ^= 1);
-    get("wrong.tar.gz", &wrong, &["wrong.tar.gz", "data_batch_4.bin", "SHA-256", "wanted"]);
+    get("wrong.tar.gz", &wrong, &["wrong.tar.gz", "data_batch_4.bin", "SHA-256", "expected"]);
     let fewer = changed(&|files| drop(files.remove(5)));
     get("fewer.tar.gz", &fewer, &["test_batch.bin is missing"]);
     let twice = changed(&|files| files.push(files[0].clone()));
