@@ -17,7 +17,6 @@ const DELTA: f64 = 1e-5;
 /// The budget that the noise is calibrated for.
 const EPSILON: f64 = 4.0;
 
-/// Measured times.
 pub struct Times {
     epsilon: Timed,
     calibration: Timed,
@@ -96,7 +95,6 @@ impl Times {
         })
     }
 
-    /// For people.
     pub fn blocks(&self) -> Vec<Block> {
         let row = |what: &str, (seconds, calls): Timed| {
             vec![what.to_string(), duration(seconds), format!("{calls}"), two_digits(seconds / self.renyi.0)]

@@ -11,12 +11,12 @@ pub mod new;
 pub mod node;
 pub mod plan;
 pub mod privacy;
+pub mod table_1;
 pub mod tune;
 pub mod values;
 pub mod worth;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use prdo::algorithm::Method;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Private decentralized learning: organisations train one model together with no server.
@@ -27,15 +27,11 @@ use std::path::PathBuf;
     Exit codes: 0 done, 1 the work failed, 2 the input was wrong (nothing was trained or released)."
 )]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What was typed.
-///
-/// # Errors
-/// What clap says of it. A negative number is told to be out of its option's range, not to be an unknown option.
+/// What was typed. A negative number is a value out of its option's range, not an unknown option.
 pub fn typed() -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -50,7 +46,6 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// A few organisations train privately on generated data, in seconds.
@@ -61,12 +56,12 @@ pub enum Command {
     New(new::NewArgs),
     /// Trains the run that a run file describes.
     #[command(after_help = "Example: prdo run ring.toml --out results --set method.gamma=0.2\n\
-        Ctrl-C writes a checkpoint; `prdo run ring.toml --out results --resume` goes on to the same bits.")]
+        Ctrl-C writes a checkpoint; `prdo run ring.toml --out results --resume` resumes, to the same bits.")]
     Run(RunArgs),
     /// Runs every combination of the lists in run files: one table, one plot, paired random streams.
     #[command(after_help = "Example: prdo compare compare.toml --out comparison\n\
         Write a list where a run file has a value: name = [\"prdo\", \"ed\"], seed = [1, 2, 3].\n\
-        Ctrl-C keeps the runs that are finished; the same command with the folder as --out goes on.")]
+        Ctrl-C keeps the finished runs; rerun the command with that folder as --out to resume.")]
     Compare(CompareArgs),
     /// The paper's experiments.
     #[command(
@@ -78,9 +73,9 @@ pub enum Command {
     /// Prints a commented run file to start from; without a name, lists them.
     #[command(after_help = "Example: prdo example private > mine.toml && prdo run mine.toml")]
     Example(ExampleArgs),
-    /// A graph's weights held against the paper's assumption: λ, spectral gap, what fails.
+    /// Checks a graph's weights against the paper's assumption: λ, spectral gap, what fails.
     #[command(after_help = "Example: prdo graph ring --nodes 32 --json\n\
-        A file with edges (`i j` a line) or a matrix works too: prdo graph mine.txt")]
+        A file of edges (one `i j` per line) or a matrix works too: prdo graph mine.txt")]
     Graph(GraphArgs),
     /// How private is it? ε, δ, the noise, rounds or rate for a budget, and curves, with proof.
     #[command(subcommand, arg_required_else_help = true)]
@@ -92,17 +87,17 @@ pub enum Command {
     /// What to expect before training: the paper's schedule, its conditions, the bound by cause, better settings.
     #[command(after_help = plan::EXAMPLES)]
     Plan(Box<plan::PlanArgs>),
-    /// Settings for a budget: method, rounds, rate, step, momentum and clips, on records that need no protection.
+    /// Finds settings for a budget (method, rounds, rate, step, momentum, clips) on records that need no protection.
     #[command(after_help = tune::EXAMPLES)]
     Tune(tune::TuneArgs),
     /// What joining is worth: the run file's organisations together and each alone, with privacy and without.
     #[command(after_help = worth::EXAMPLES)]
     Worth(worth::WorthArgs),
-    /// Attacks the privacy of the code itself: is what is released as private as is claimed?
+    /// Attacks the privacy of the code itself: are releases as private as claimed?
     #[command(after_help = "Example: prdo audit --quick\n\
         With a run file its own settings are audited: prdo audit mine.toml. Exit code 1 if anything is found.")]
     Audit(audit::AuditArgs),
-    /// Data sets: fetched and checked, looked at, dealt out.
+    /// Data sets: fetch and verify, inspect, split.
     #[command(subcommand, arg_required_else_help = true)]
     #[command(after_help = "Example: prdo data get cifar10 && prdo data info data/cifar-10-batches-bin")]
     Data(data::Data),
@@ -110,18 +105,18 @@ pub enum Command {
     #[command(subcommand, arg_required_else_help = true)]
     #[command(after_help = "Example: prdo node key clinic.key\n\
         Then one member turns a run file into an agreement (`prdo node init`), everyone signs it (`prdo node sign`),\n\
-        looks whether all is well (`prdo node check`) and trains (`prdo node run`).")]
+        checks that all is well (`prdo node check`) and trains (`prdo node run`).")]
     Node(node::Node),
-    /// How fast it is, measured on this machine.
+    /// Measures how fast prdo is on this machine.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo bench gradients --json")]
     Bench(bench::Bench),
-    /// Shows a run's folder or a node's home on a page in the browser: live, or long after it ended.
+    /// Shows a run's folder or a node's home in the browser: live, or after it has ended.
     #[command(after_help = "Example: prdo watch runs/demo\n\
-        The address it prints has a secret in it, and works on this machine only. Ctrl-C ends the page, not the run.")]
+        The address it prints contains a secret and works on this machine only. Ctrl-C closes the page, not the run.")]
     Watch(WatchFolderArgs),
     /// (Re)builds report.html from a run's files.
     #[command(after_help = "Example: prdo report runs/demo\n\
-        A folder that is damaged or half written gives a partial report that says what is missing.")]
+        A damaged or unfinished folder gives a partial report that says what is missing.")]
     Report {
         /// The folder of a run, a comparison or a member.
         folder: PathBuf,
@@ -129,32 +124,32 @@ pub enum Command {
         #[arg(long)]
         figures: bool,
     },
-    /// What a trained model says about new records.
+    /// Predicts the labels of new records with a trained model.
     #[command(
         after_help = "Example: prdo predict results new-patients.csv --key patient --out predictions.csv\n\
-        The folder is that of a finished run, or of a member's node. Labels may be missing; if they are there,\n\
-        stderr says how many are predicted correctly, and per class the precision (how many of those taken for the class are of it)\n\
-        and the recall (how many of the class are found).\n\
-        Numbers outside the ranges of training and missing categories are counted in warnings. Categories that training\n\
-        never met cannot be told: a model keeps no list of them."
+        The folder is that of a finished run, or of a member's node. Labels are optional; with them, stderr shows the\n\
+        accuracy, and for each class the precision (the share of its predictions that are right) and the recall (the\n\
+        share of its records that are found).\n\
+        Warnings count numbers outside the training ranges and missing categories. Categories never seen in training\n\
+        cannot be detected: a model keeps no list of them."
     )]
     Predict(PredictArgs),
-    /// A run in the formats of other tools: ONNX, TensorBoard, Parquet.
+    /// Exports a run to the formats of other tools: ONNX, TensorBoard, Parquet.
     #[command(subcommand, arg_required_else_help = true, after_help = "Example: prdo export onnx runs/cnn")]
     Export(export::Export),
-    /// Looks whether this machine is ready: processor, memory, randomness, network, disk, data.
+    /// Checks whether this machine is ready: processor, memory, randomness, network, disk, data.
     #[command(after_help = "Example: prdo doctor --data data")]
     Doctor(doctor::DoctorArgs),
-    /// Prints what a shell needs to complete prdo's commands and flags.
+    /// Prints a shell's completion script for prdo's commands and options.
     #[command(
         after_help = "Example: prdo completions bash > ~/.local/share/bash-completion/completions/prdo"
     )]
     Completions {
-        /// Which shell.
+        /// The shell.
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Prints the manual page, or writes one page a command into a folder.
+    /// Prints the manual page, or writes one page per command into a folder.
     #[command(after_help = "Example: prdo man --out ~/.local/share/man/man1 && man prdo-run")]
     Man {
         /// The folder; without it the main page is printed.
@@ -180,7 +175,6 @@ pub struct OutArgs {
     pub threads: Option<usize>,
 }
 
-/// `prdo run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// The run file.
@@ -191,14 +185,14 @@ pub struct RunArgs {
     /// Overrides the run file's seed.
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
-    /// Goes on with an interrupted run in --out, to the same bits.
+    /// Resumes an interrupted run in --out, to the same bits.
     #[arg(long, requires = "out")]
     pub resume: bool,
     /// Overrides a key of the run file; may be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seconds between checkpoints.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
     pub checkpoint_every: f64,
     /// Also write TensorBoard events into the folder tensorboard/ of the results, row by row.
     #[arg(long)]
@@ -218,10 +212,9 @@ pub struct WatchArgs {
     pub port: Option<u16>,
 }
 
-/// `prdo watch`.
 #[derive(Debug, Args)]
 pub struct WatchFolderArgs {
-    /// A run's folder or a node's home; it need not be there yet.
+    /// A run's folder or a node's home; it need not exist yet.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// The page's port; default: a free one.
@@ -232,7 +225,6 @@ pub struct WatchFolderArgs {
     pub json: bool,
 }
 
-/// `prdo compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Run files; lists in them are swept.
@@ -245,7 +237,6 @@ pub struct CompareArgs {
     pub set: Vec<String>,
 }
 
-/// `prdo reproduce`.
 #[derive(Debug, Subcommand)]
 pub enum Experiment {
     /// Non-private logistic regression on a 32-node ring: full batch and minibatch.
@@ -257,23 +248,23 @@ pub enum Experiment {
         after_help = "Example: prdo reproduce sensitivity-example --out sensitivity"
     )]
     SensitivityExample(ExperimentArgs),
-    /// The theorem's bounds and every inequality of its proof, held against runs on problems with known constants.
+    /// The theorem's bounds and every inequality of its proof, checked against runs on problems with known constants.
     #[command(name = "bounds", after_help = "Example: prdo reproduce bounds --out bounds")]
     Bounds(ExperimentArgs),
-    /// Private CIFAR-10: test accuracy of five methods at three budgets, cell by cell; run it again to go on.
+    /// Private CIFAR-10: test accuracy of five methods at three budgets, cell by cell; rerun it to resume.
     #[command(
         name = "table-1",
         after_help = "Example: prdo reproduce table-1 --methods prdo,ed --epsilon 8 --out table-1\n\
-            A cell is one run. Stop it whenever you like: the same command goes on after the last checkpoint, and\n\
-            cells that are finished stay. `prdo data get cifar10` fetches the images."
+            A cell is one run. Stop it at any time: rerun the command to resume from the last checkpoint; finished\n\
+            cells are kept. `prdo data get cifar10` fetches the images."
     )]
-    Table1(Box<Table1Args>),
-    /// Accuracy against ε on fixed features: CIFAR-10, Fashion-MNIST, MNIST, five methods; run it again to go on.
+    Table1(Box<table_1::Table1Args>),
+    /// Accuracy against ε on fixed features: CIFAR-10, Fashion-MNIST, MNIST, five methods; rerun it to resume.
     #[command(
         name = "frontier",
         after_help = "Example: prdo reproduce frontier --data cifar10 --methods edm,prdo --epsilon 4,8 --out frontier\n\
-            A point is the mean of one run for each seed, with settings chosen on validation records. Stop it whenever\n\
-            you like: the same command goes on, and runs that are finished stay."
+            A point is the mean of one run for each seed, with settings chosen on validation records. Stop it at any\n\
+            time: rerun the command to resume; finished runs are kept."
     )]
     Frontier(Box<frontier::FrontierArgs>),
 }
@@ -283,75 +274,11 @@ pub enum Experiment {
 pub struct ExperimentArgs {
     #[command(flatten)]
     pub out: OutArgs,
-    /// A smaller version in a second or two, to see that it works; says so in its results.
+    /// A smaller version that takes a second or two, to see that it works; says so in its results.
     #[arg(long)]
     pub quick: bool,
 }
 
-/// `prdo reproduce table-1`.
-#[derive(Debug, Args)]
-pub struct Table1Args {
-    /// The folder that holds cifar-10-batches-bin.
-    #[arg(long, value_name = "DIR", default_value = "data")]
-    pub data: PathBuf,
-    /// Which methods, separated by commas; default: all five.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
-    pub methods: Vec<Method>,
-    /// Which ε, separated by commas; default: 4,6,8 (8 with --quick).
-    #[arg(long, value_name = "E,…", value_delimiter = ',', value_parser = values::budget)]
-    pub epsilon: Vec<f64>,
-    /// T, 5 or more; with another one than the paper's 9500 the noise is calibrated for it, and the results say so.
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(5..=10_000_000))]
-    pub rounds: Option<u32>,
-    /// Seeds of batches and noise, separated by commas: a cell for each, with its mean and deviation in the table.
-    #[arg(long, value_name = "S,…", value_delimiter = ',', default_value = "1",
-        value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
-    pub seeds: Vec<u64>,
-    /// Noise multipliers from the accountant, or the three that the paper gives.
-    #[arg(long, value_enum, default_value_t = TableNoise::Accountant)]
-    pub noise: TableNoise,
-    /// How the network's first weights are drawn: the paper does not say.
-    #[arg(long, value_enum, default_value_t = TableStart::Glorot)]
-    pub start: TableStart,
-    /// The folder of the table; default: runs/table-1 (runs/table-1-quick). What is there is gone on with.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// The same in seconds, on the bundled digits with a linear model, to see that it works; says so in its results.
-    #[arg(long)]
-    pub quick: bool,
-    /// Draws table, figures and report from what is done, without training.
-    #[arg(long)]
-    pub table_only: bool,
-    /// Seconds between checkpoints.
-    #[arg(long, value_name = "SECONDS", default_value_t = 180.0, allow_negative_numbers = true)]
-    pub checkpoint_every: f64,
-    /// One JSON object on stdout instead of text.
-    #[arg(long)]
-    pub json: bool,
-    /// How many threads to use; results do not depend on it.
-    #[arg(long, value_name = "K")]
-    pub threads: Option<usize>,
-}
-
-/// Where a table's noise multipliers come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableNoise {
-    /// Calibrated for the budget and the rounds, with proof.
-    Accountant,
-    /// 2.464143, 1.807607 and 1.480246 for ε = 4, 6, 8 over 9500 rounds.
-    Paper,
-}
-
-/// How a table's networks start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableStart {
-    /// Weights uniform within √(6/(inputs + outputs)), biases 0: Keras's default.
-    Glorot,
-    /// Uniform within 1/√inputs, biases too: PyTorch's default.
-    FanIn,
-}
-
-/// `prdo predict`.
 #[derive(Debug, Args)]
 pub struct PredictArgs {
     /// The folder of a finished run, or of a member's node.
@@ -360,24 +287,24 @@ pub struct PredictArgs {
     /// The records: any format that runs read.
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// The column of labels, if it is another than in training.
+    /// The label column, if it differs from training's.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
     /// A node's own model instead of the average: the node's name, or its number, counted from 0.
     #[arg(long, value_name = "NODE")]
     pub node: Option<String>,
-    /// Of two classes: predicts the second one (the last column of the predictions) where its probability is at least P;
-    /// default: 0.5. CLASS=P names the class instead. Where one class is rare, a lower P for it finds more of its records
-    /// and is wrong more often.
+    /// With two classes: predicts the second one (the last column of the predictions) where its probability is at least P;
+    /// default: 0.5. CLASS=P names the class instead. For a rare class a lower P finds more of its records, with more
+    /// false alarms.
     #[arg(long, value_name = "P|CLASS=P")]
     pub threshold: Option<String>,
-    /// A column of the data that is copied beside the predictions, to tell the records apart (CSV files only).
+    /// A column to copy beside the predictions, to identify the records (CSV files only).
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
     /// A CSV file for the predictions; default: stdout.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Replace a file that is there.
+    /// Replace an existing file.
     #[arg(long)]
     pub overwrite: bool,
     /// One JSON object on stdout instead of text: the predictions, unless they go to --out.
@@ -385,17 +312,15 @@ pub struct PredictArgs {
     pub json: bool,
 }
 
-/// `prdo example`.
 #[derive(Debug, Args)]
 pub struct ExampleArgs {
-    /// Which one.
+    /// The example's name.
     pub name: Option<String>,
     /// Lists every key of run files with its range, default and meaning.
     #[arg(long)]
     pub keys: bool,
 }
 
-/// `prdo graph`.
 #[derive(Debug, Args)]
 pub struct GraphArgs {
     /// A kind (ring, path, torus, complete, star, hypercube, erdos-renyi, random-regular, exponential) or a file.
@@ -417,7 +342,7 @@ pub struct GraphShape {
     /// The number of nodes.
     #[arg(long, value_name = "N")]
     pub nodes: Option<u64>,
-    /// How weights are made: paper, metropolis or max-degree.
+    /// The weights: paper, metropolis or max-degree.
     #[arg(long, value_name = "W")]
     pub weights: Option<String>,
     /// Replace W by (I+W)/2, or not; default: true unless the weights are the paper's.

@@ -1,15 +1,14 @@
 //! What goes to stderr while work is done: a live view on a terminal, plain lines elsewhere.
 
-mod block;
 mod figures;
 
 pub use figures::{Curve, Figures, Spent};
 
-use block::Block;
-use figures::{bar, paint, plain_width};
-use indicatif::HumanDuration;
-use std::io::{IsTerminal, Write};
-use std::sync::mpsc;
+use console::{Term, measure_text_width, truncate_str};
+use figures::{bar, paint};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,18 +22,19 @@ pub fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// Says what is being done if it takes long, and nothing if it does not: for work of unknown length.
+pub fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+}
+
+/// Says what is being done if it takes long, until it is dropped: for work of unknown length.
 pub struct Patience {
     done: Option<mpsc::Sender<()>>,
     teller: Option<JoinHandle<()>>,
 }
 
-/// How long nobody wonders.
-const LONG: Duration = Duration::from_secs(2);
-
 impl Patience {
-    /// Until it is dropped.
     pub fn new(what: &'static str) -> Self {
+        const LONG: Duration = Duration::from_secs(2);
         let (done, waits) = mpsc::channel();
         let teller = std::thread::spawn(move || {
             if waits.recv_timeout(LONG) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -46,7 +46,6 @@ impl Patience {
 }
 
 impl Drop for Patience {
-    /// Nothing is said once the work is done.
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(teller) = self.teller.take() {
@@ -57,13 +56,10 @@ impl Drop for Patience {
 
 /// A bar with rate, time left and the current figures.
 pub struct Progress {
-    /// Where it is drawn; nowhere without a terminal.
-    block: Option<Block>,
+    /// Hidden without a terminal.
+    bar: ProgressBar,
     color: bool,
     unit: String,
-    total: u64,
-    /// Where and when the work began that this bar shows.
-    began: (u64, Instant),
     shown: Instant,
 }
 
@@ -71,35 +67,28 @@ pub struct Progress {
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 /// On one, a new view this often.
 const VIEW_EVERY: Duration = Duration::from_millis(100);
-/// Narrower terminals get one line.
-const NARROW: usize = 60;
-/// So do lower ones.
-const LOW: usize = 8;
+/// Narrower or lower terminals get one line.
+const SMALL: (usize, usize) = (8, 60);
 /// Lines are no longer than this: a wide terminal need not be filled, and a narrowed one wraps less.
 const WIDEST: usize = 100;
-/// Cells of the bar.
 const BAR: usize = 28;
 
 impl Progress {
-    /// A bar of `total` steps.
     pub fn new(total: u64, unit: &str) -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let terminal = std::io::stderr().is_terminal() && !dumb;
-        let now = Instant::now();
-        Self {
-            block: terminal.then(Block::new),
-            color: !set("NO_COLOR"),
-            unit: unit.to_string(),
-            total,
-            began: (0, now),
-            shown: now,
+        let target = if dumb { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(total), target);
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
         }
+        let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self { bar, color, unit: unit.to_string(), shown: Instant::now() }
     }
 
     /// The same for work of which so many steps were done before: they say nothing about the time left.
-    pub fn from(mut self, position: u64) -> Self {
-        self.began = (position, Instant::now());
+    pub fn from(self, position: u64) -> Self {
+        self.bar.set_position(position);
+        self.bar.reset_eta();
         self
     }
 
@@ -110,34 +99,42 @@ impl Progress {
 
     /// Where work stands, with curves and budget beneath where there is room. `figures` is asked only when it is time.
     pub fn show(&mut self, position: u64, figures: impl FnOnce() -> Figures) {
-        let every = if self.block.is_some() { VIEW_EVERY } else { PLAIN_LINE_EVERY };
+        let every = if self.bar.is_hidden() { PLAIN_LINE_EVERY } else { VIEW_EVERY };
         if self.shown.elapsed() < every {
             return;
         }
         self.shown = Instant::now();
+        self.bar.set_position(position);
         let figures = figures();
-        let Some((rows, columns)) = self.block.as_ref().map(Block::size) else {
-            return tell(&format!("{position}/{}  {}{}", self.total, self.left(position), figures.text));
-        };
-        let lines = self.view(position, &figures, rows, columns);
-        if let Some(block) = &mut self.block {
-            block.draw(&lines);
+        if self.bar.is_hidden() {
+            return tell(&format!("{position}/{}  {}{}", self.total(), self.left(), figures.text));
         }
+        let (rows, columns) = Term::stderr().size();
+        let width = usize::from(columns).saturating_sub(1).clamp(1, WIDEST);
+        let lines = match usize::from(rows) < SMALL.0 || usize::from(columns) < SMALL.1 {
+            true => vec![self.line_of(position, &figures)],
+            false => self.view(position, &figures, width),
+        };
+        let lines: Vec<_> = lines.iter().map(|line| truncate_str(line.trim_end(), width, "…")).collect();
+        self.bar.set_message(lines.join("\n"));
     }
 
-    /// The lines of the view, each within the terminal's width.
-    fn view(&self, position: u64, figures: &Figures, rows: usize, columns: usize) -> Vec<String> {
-        let width = columns.saturating_sub(1).clamp(1, WIDEST);
-        let place = format!("{position}/{} {}", self.total, self.unit);
-        if columns < NARROW || rows < LOW {
-            let part = 100 * position.min(self.total) / self.total.max(1);
-            return vec![format!("{part} %  {}{}", self.left(position), figures.short().unwrap_or(place))];
-        }
-        let done = position as f64 / self.total.max(1) as f64;
+    fn line_of(&self, position: u64, figures: &Figures) -> String {
+        let part = 100 * position.min(self.total()) / self.total().max(1);
+        let what = figures.short().unwrap_or_else(|| format!("{position}/{} {}", self.total(), self.unit));
+        format!("{part} %  {}{what}", self.left())
+    }
+
+    fn view(&self, position: u64, figures: &Figures, width: usize) -> Vec<String> {
+        let done = position as f64 / self.total().max(1) as f64;
         let bar = paint(self.color, "32", &bar(done, BAR, "━", "╸", "─"));
-        let mut first = format!("{bar} {place}  {}  {}", self.rate(position), self.left(position));
+        let rate = match self.bar.per_sec() {
+            rate if rate < 10.0 => format!("{rate:.2}/s"),
+            rate => format!("{rate:.0}/s"),
+        };
+        let mut first = format!("{bar} {position}/{} {}  {rate}  {}", self.total(), self.unit, self.left());
         let mut rest = figures.lines(width, self.color);
-        if rest.is_empty() && plain_width(&first) + plain_width(&figures.text) <= width {
+        if rest.is_empty() && measure_text_width(&first) + measure_text_width(&figures.text) <= width {
             first.push_str(&figures.text);
         } else if rest.is_empty() && !figures.text.is_empty() {
             rest.push(figures.text.clone());
@@ -145,32 +142,24 @@ impl Progress {
         std::iter::once(first).chain(rest).collect()
     }
 
-    /// A line above the view.
     pub fn line(&mut self, text: &str) {
-        match &mut self.block {
-            Some(block) => block.above(text),
-            None => tell(text),
+        if self.bar.is_hidden() { tell(text) } else { self.bar.println(text) }
+    }
+
+    fn total(&self) -> u64 {
+        self.bar.length().unwrap_or(0)
+    }
+
+    /// How long the rest will take, in words; nothing before the first step.
+    fn left(&self) -> String {
+        match self.bar.eta() {
+            Duration::ZERO => String::new(),
+            eta => format!("{} left  ", HumanDuration(eta)),
         }
     }
 
-    /// Steps a second, of all the time since the start: pauses are part of how long it takes.
-    fn rate(&self, position: u64) -> String {
-        let done = position.saturating_sub(self.began.0) as f64;
-        let rate = done / self.began.1.elapsed().as_secs_f64().max(1e-3);
-        if rate < 10.0 { format!("{rate:.2}/s") } else { format!("{rate:.0}/s") }
-    }
-
-    /// How long it will take at the speed so far, in words.
-    fn left(&self, position: u64) -> String {
-        let done = position.saturating_sub(self.began.0);
-        time_left(done, self.total.saturating_sub(position), self.began.1.elapsed())
-    }
-
-    /// Takes the view away.
     pub fn finish(&mut self) {
-        if let Some(block) = &mut self.block {
-            block.clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 
@@ -180,11 +169,18 @@ impl Drop for Progress {
     }
 }
 
-/// How long the steps that are left take at the speed so far, in words; nothing before the first step.
-fn time_left(done: u64, left: u64, elapsed: Duration) -> String {
-    if done == 0 {
-        return String::new();
+/// A bar that many threads move, a step at a time.
+pub struct Counter(Mutex<(Progress, u64)>);
+
+impl Counter {
+    pub fn new(total: u64, unit: &str) -> Self {
+        Self(Mutex::new((Progress::new(total, unit), 0)))
     }
-    let seconds = elapsed.as_secs_f64() / done as f64 * left as f64;
-    format!("{} left  ", HumanDuration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))
+
+    pub fn step(&self, what: &str) {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (progress, done) = &mut *guard;
+        *done += 1;
+        progress.at(*done, || what.to_string());
+    }
 }

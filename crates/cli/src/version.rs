@@ -12,7 +12,6 @@ pub fn long() -> &'static str {
     })
 }
 
-/// Name and value of each fact.
 pub fn facts() -> [(&'static str, String); 5] {
     let profile = if cfg!(debug_assertions) { "with checks (debug)" } else { "release" };
     [

@@ -5,7 +5,7 @@
 //! * [`records`] reads the member's own data and holds it against what was agreed on;
 //! * [`account`] is the ledger of these records: what they have cost, and whether the run fits the budget;
 //! * [`prepare`] takes the folders, seals the records and gives the session's setup;
-//! * [`journal`] is what is written for people: the log and the status; [`status`] reads it back; [`page`] serves it;
+//! * [`watcher`] writes the log ([`journal`]) and the status for people; [`status`] reads it back; [`page`] serves it;
 //!   [`HOMES`] shows it on the dashboard;
 //! * [`predict`] opens the model that a home holds in the end.
 //!
@@ -25,6 +25,7 @@ pub mod prepare;
 pub mod records;
 pub mod status;
 mod watched;
+pub mod watcher;
 
 pub use error::NodeError;
 pub use membership::Membership;

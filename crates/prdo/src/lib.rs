@@ -64,6 +64,7 @@
 
 pub mod budget;
 pub mod build;
+pub mod columns;
 pub mod error;
 pub mod export;
 pub mod plan;

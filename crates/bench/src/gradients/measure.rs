@@ -10,7 +10,6 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What is measured.
 pub struct Setting {
     pub model: String,
     pub batch: usize,
@@ -40,7 +39,7 @@ pub struct Measured {
     pub levels: Vec<OfLevel>,
     /// Records in a round of [`Measured::levels`].
     pub level_batch: usize,
-    /// Plain matrix products: seconds a record, and how many operations.
+    /// Plain matrix products: seconds per record, and how many operations.
     pub products: (Series, u64),
 }
 
@@ -94,7 +93,7 @@ pub fn measure(setting: &Setting, tick: &mut dyn FnMut(u64)) -> Result<Measured,
     let pools = [pool(1)?, pool(setting.threads)?];
     let mut clock = Clock { tick, total: setting.seconds, done: 0.0 };
 
-    let Speeds { peak, plain, difference } = rounds(setting, &subject, &pools, &mut clock)?;
+    let (peak, plain, difference) = rounds(setting, &subject, &pools, &mut clock)?;
     // Before anything is measured that a run does not do.
     let memory = memory("VmHWM:").zip(before).map(|(most, before)| (most - before).max(0.0));
     let (private, noise) = noise(setting, &subject, &pools, &mut clock)?;
@@ -105,15 +104,15 @@ pub fn measure(setting: &Setting, tick: &mut dyn FnMut(u64)) -> Result<Measured,
         let seconds = SHARES[2] * setting.seconds / available.len() as f64;
         levels.push(one_level(*level, level_batch, &subject, &pools[0], seconds, &mut clock)?);
     }
-    let mut products = Products::new(subject.spec());
+    let mut products = Products::new(&subject.spec);
     let mut times = Series::default();
     clock.repeat(SHARES[3] * setting.seconds, || {
         times.push(products.time());
         Ok(())
     })?;
     Ok(Measured {
-        parameters: subject.spec().parameters(),
-        flops: subject.spec().flops(),
+        parameters: subject.spec.parameters(),
+        flops: subject.spec.flops(),
         peak,
         plain,
         difference,
@@ -127,23 +126,15 @@ pub fn measure(setting: &Setting, tick: &mut dyn FnMut(u64)) -> Result<Measured,
     })
 }
 
-/// On one thread and on all.
-#[derive(Default)]
-struct Speeds {
-    peak: [f64; 2],
-    plain: [Series; 2],
-    difference: [Series; 2],
-}
-
 /// The peak, clipped gradients and the difference query.
 fn rounds(
     setting: &Setting,
     subject: &Subject,
     pools: &[ThreadPool; 2],
     clock: &mut Clock<'_>,
-) -> Result<Speeds, Error> {
+) -> Result<([f64; 2], [Series; 2], [Series; 2]), Error> {
     let mut gate = subject.open(setting.level, setting.batch)?;
-    let Speeds { mut peak, mut plain, mut difference } = Speeds::default();
+    let (mut peak, mut plain, mut difference) = <([f64; 2], [Series; 2], [Series; 2])>::default();
     clock.repeat(SHARES[0] * setting.seconds, || {
         for (which, pool) in pools.iter().enumerate() {
             let one = pool.install(|| gate.plain())?;
@@ -157,7 +148,7 @@ fn rounds(
     })?;
     // Other work on the machine may keep the threads from running at once: all of them do no less than one.
     peak[1] = peak[1].max(peak[0]);
-    Ok(Speeds { peak, plain, difference })
+    Ok((peak, plain, difference))
 }
 
 /// The difference query with noise, and the seconds of the noise: of a round without records with noise, beyond one

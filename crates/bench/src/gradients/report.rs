@@ -5,7 +5,7 @@ use super::measure::{Measured, OfLevel, Series, Setting};
 use prdo_kernels::Level;
 use serde_json::{Value as Json, json};
 
-/// Records a second and what they amount to.
+/// Records per second and what they amount to.
 struct Speed {
     best: f64,
     median: f64,
@@ -108,7 +108,7 @@ pub fn blocks(setting: &Setting, found: &Measured) -> Vec<Block> {
         .memory
         .map(|memory| line(format!("memory: {memory:.0} MB at most, {:.1} MB of them records", found.data)));
     let mut blocks = vec![
-        line(format!("{model}: {} parameters, {megaflops:.1} MFLOP a gradient; {mark}", found.parameters)),
+        line(format!("{model}: {} parameters, {megaflops:.1} MFLOP per gradient; {mark}", found.parameters)),
         line(format!("batch {batch}, {threads} threads, {} rounds of each kind", found.plain[1].len())),
         line(format!("multiply-add peak: {:.1} GFLOP/s, one thread {:.1}", found.peak[1], found.peak[0])),
         line(""),
@@ -123,23 +123,16 @@ pub fn blocks(setting: &Setting, found: &Measured) -> Vec<Block> {
         line(""),
         levels(found),
         line(""),
-        line(
-            "Records/s of the best round and of the median one. GFLOP/s and the peak's share count the operations of the",
-        ),
-        line("definition. Plain products: only the matrix products of the convolutions, in portable code."),
+        line("Records/s of the best and of the median round. GFLOP/s and the peak's share count the definition's"),
+        line("operations. Plain products: only the matrix products of the convolutions, in portable code."),
     ]);
     blocks
 }
 
 fn rounds(setting: &Setting, found: &Measured) -> Block {
-    let row = |what: &str, s: &Speed| {
-        vec![
-            what.to_string(),
-            format!("{:.0}", s.best),
-            format!("{:.0}", s.median),
-            format!("{:.1}", s.gflops),
-            format!("{:.0} %", 100.0 * s.fraction),
-        ]
+    let row = |what: &str, Speed { best, median, gflops, fraction }: &Speed| {
+        let share = format!("{:.0} %", 100.0 * fraction);
+        vec![what.to_string(), format!("{best:.0}"), format!("{median:.0}"), format!("{gflops:.1}"), share]
     };
     let mut rows = Vec::new();
     for (what, series, gradients) in
@@ -163,18 +156,10 @@ fn rounds(setting: &Setting, found: &Measured) -> Block {
 
 fn levels(found: &Measured) -> Block {
     let rate = |series: &Series| format!("{:.0}", found.level_batch as f64 / series.best());
-    let mut rows: Vec<Vec<String>> = found
-        .levels
-        .iter()
-        .map(|of| {
-            vec![
-                of.level.name().to_string(),
-                format!("{:.1}", of.peak),
-                rate(&of.plain),
-                rate(&of.difference),
-            ]
-        })
-        .collect();
+    let row = |of: &OfLevel| {
+        vec![of.level.name().to_string(), format!("{:.1}", of.peak), rate(&of.plain), rate(&of.difference)]
+    };
+    let mut rows: Vec<Vec<String>> = found.levels.iter().map(row).collect();
     let ratio = portable_ratio(found).map_or_else(String::new, |r| format!("portable is {r:.2} of it"));
     let products = format!("{:.0}", products_per_second(found));
     rows.push(vec!["plain products".to_string(), String::new(), products, ratio]);

@@ -23,12 +23,8 @@ const NOISE: f64 = 2.464143;
 const STEP: f64 = 1e-5;
 const CLASSES: usize = 10;
 
-/// The model, and the records that its gate reads.
-type Sealed = (Arc<Network<u8>>, Shard<Table<u8>>);
-
-/// A network and records for it.
 pub struct Subject {
-    spec: Spec,
+    pub spec: Spec,
     images: Table<u8>,
     batch: usize,
 }
@@ -38,16 +34,12 @@ impl Subject {
     pub fn new(model: &str, batch: usize) -> Result<Self, Error> {
         let input = if model == "lenet" { Shape::new(1, 28, 28) } else { Shape::new(3, 32, 32) };
         let spec =
-            Spec::named(model, input, CLASSES).ok_or_else(|| Error::NoNetwork(model.to_string()))??;
+            Spec::named(model, input, CLASSES).ok_or_else(|| Error::UnknownNetwork(model.to_string()))??;
         let mut pixels = vec![0_u8; batch * input.size()];
         blake3::Hasher::new().finalize_xof().fill(&mut pixels);
         let labels = (0..batch).map(|r| (r % CLASSES) as f64).collect();
         let images = Table::new(input.size(), pixels, labels).map_err(RunError::from)?;
         Ok(Self { spec, images, batch })
-    }
-
-    pub fn spec(&self) -> &Spec {
-        &self.spec
     }
 
     /// Bytes of the records.
@@ -82,7 +74,7 @@ impl Subject {
         Ok(Rounds::new(gate, &self.spec))
     }
 
-    fn sealed(&self, level: Level, records: usize) -> Result<Sealed, Error> {
+    fn sealed(&self, level: Level, records: usize) -> Result<(Arc<Network<u8>>, Shard<Table<u8>>), Error> {
         let first: Vec<u32> = (0..self.batch.min(records) as u32).collect();
         let slots = if records == 0 { self.batch } else { first.len() };
         let shard = Shard::seal_in_slots(self.images.select(&first), slots).map_err(RunError::from)?;
@@ -121,7 +113,7 @@ impl<P: Protection> Rounds<P> {
         time(&mut self.gate, &mut self.round, &Query::gradient(&self.at))
     }
 
-    /// Seconds of a round of the difference query: two gradients a record.
+    /// Seconds of a round of the difference query: two gradients per record.
     pub fn difference(&mut self) -> Result<f64, GateError> {
         time(&mut self.gate, &mut self.round, &Query::recursive(&self.at, &self.previous, GAMMA))
     }

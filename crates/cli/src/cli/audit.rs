@@ -5,16 +5,15 @@ use clap::Args;
 use prdo::algorithm::Method;
 use std::path::PathBuf;
 
-/// `prdo audit`.
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// A private run file: its method, rates, noise, γ and clipping norms are audited on a small model.
+    /// A private run file; its method, rates, noise, γ and clipping norms are audited on a small model.
     #[arg(value_name = "RUN.toml")]
     pub file: Option<PathBuf>,
-    /// Which method, if no run file says so.
+    /// The method, without a run file.
     #[arg(long, value_name = "NAME", default_value = "prdo", value_parser = values::method, conflicts_with = "file")]
     pub method: Method,
-    /// A tenth of the runs, in seconds: bounds are weaker.
+    /// A tenth of the runs, in seconds; bounds are weaker.
     #[arg(long)]
     pub quick: bool,
     /// Also one run of real model size (the run file's, or 550,570) with a thousand canaries in it.
@@ -23,7 +22,7 @@ pub struct AuditArgs {
     /// Overrides a key of the run file; may be given several times.
     #[arg(long, value_name = "KEY=VALUE", requires = "file")]
     pub set: Vec<String>,
-    /// Everything that is drawn follows from it (except for secrets of the operating system, which are compared).
+    /// Seed of everything drawn (except the operating system's secrets, which are compared).
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]

@@ -3,10 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// `prdo doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// The folder in which data sets are looked for.
+    /// The folder to look for data sets in.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
     /// One JSON object on stdout instead of text.

@@ -3,14 +3,13 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// What a run is written as.
 #[derive(Debug, Subcommand)]
 pub enum Export {
-    /// The model as ONNX: from features (of images: pixels from 0 to 1) to one score a class.
+    /// The model as ONNX: from features (of images: pixels from 0 to 1) to one score per class.
     #[command(after_help = "Example: prdo export onnx runs/cnn --out cnn.onnx")]
     Onnx {
         #[command(flatten)]
-        place: Place,
+        args: ExportArgs,
         /// This node's own model instead of the average; nodes are counted from 0.
         #[arg(long, value_name = "I")]
         node: Option<usize>,
@@ -21,26 +20,25 @@ pub enum Export {
     )]
     Tensorboard {
         #[command(flatten)]
-        place: Place,
+        args: ExportArgs,
     },
     /// The metrics as a Parquet file, with the columns of metrics.csv.
     #[command(after_help = "Example: prdo export parquet runs/demo")]
     Parquet {
         #[command(flatten)]
-        place: Place,
+        args: ExportArgs,
     },
 }
 
-/// From where to where.
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct ExportArgs {
     /// The run's folder.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Where to write; default: in the run's folder.
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
-    /// Replace a file that is there.
+    /// Replace an existing file.
     #[arg(long)]
     pub overwrite: bool,
 }

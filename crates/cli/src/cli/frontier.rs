@@ -1,39 +1,40 @@
 //! `prdo reproduce frontier`, as typed.
 
 use super::values;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use prdo::algorithm::Method;
+use prdo_paper::frontier::{Data, Map};
 use std::path::PathBuf;
 
-/// `prdo reproduce frontier`.
 #[derive(Debug, Args)]
 pub struct FrontierArgs {
-    /// Which images, separated by commas; default: all three that are in the folder (digits with --quick).
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_enum)]
+    /// Which image sets, separated by commas; default: those of the three that are in the folder (digits with --quick).
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = images())]
     pub data: Vec<Data>,
     /// The folder that holds cifar-10-batches-bin, fashion-mnist and mnist.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub folder: PathBuf,
     /// Which feature maps, separated by commas; default: both.
-    #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_enum)]
+    #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_parser = maps())]
     pub features: Vec<Map>,
     /// Which methods, separated by commas; default: all five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
-    /// Which ε, separated by commas; default: 0.5,1,2,4,6,8 (1,8 with --quick). Another one has the settings that were
-    /// chosen for the nearest.
-    #[arg(long, value_name = "E,…", value_delimiter = ',', value_parser = values::budget)]
+    /// The budgets ε, separated by commas; default: 0.5,1,2,4,6,8 (1,8 with --quick). Any other uses the settings chosen
+    /// for the nearest.
+    #[arg(long, value_name = "E,…", value_delimiter = ',', value_parser = values::number(&values::BUDGET))]
     pub epsilon: Vec<f64>,
-    /// How many seeds; each has a partition, batches and noise of its own. Default: 3.
+    /// The number of seeds, each with its own partition, batches and noise; default: 3.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: Option<u64>,
-    /// The folder of the results; default: runs/frontier (runs/frontier-quick). What is there is gone on with.
+    /// The folder of the results; default: runs/frontier (runs/frontier-quick). Unfinished results in it are resumed.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The same in seconds, on the bundled digits, to see that it works.
+    /// A version that takes seconds, on the bundled digits, to see that it works.
     #[arg(long)]
     pub quick: bool,
-    /// Draws tables, figure and report from what is done, without training.
+    /// Draws tables, figure and report from the finished runs, without training.
     #[arg(long)]
     pub table_only: bool,
     /// One JSON object on stdout instead of text.
@@ -44,25 +45,20 @@ pub struct FrontierArgs {
     pub threads: Option<usize>,
 }
 
-/// A set of images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Data {
-    /// Colour photographs of ten kinds of things.
-    Cifar10,
-    /// Grey pictures of clothes.
-    FashionMnist,
-    /// Handwritten digits.
-    Mnist,
-    /// The bundled digits of 8×8 pixels: the same machinery in seconds.
-    Digits,
+fn images() -> impl TypedValueParser<Value = Data> {
+    let choices = [
+        (Data::Cifar10, "Colour photographs of ten kinds of things"),
+        (Data::FashionMnist, "Grey pictures of clothes"),
+        (Data::Mnist, "Handwritten digits"),
+        (Data::Digits, "The bundled digits of 8×8 pixels: the same machinery in seconds"),
+    ];
+    values::one_of(choices, Data::name)
 }
 
-/// A feature map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Map {
-    /// The wavelet scattering alone.
-    Scattering,
-    /// With filters beside it.
-    #[value(name = "scattering+patches")]
-    Patches,
+fn maps() -> impl TypedValueParser<Value = Map> {
+    let choices = [
+        (Map::Scattering, "The wavelet scattering alone"),
+        (Map::Patches, "The same with filters in addition"),
+    ];
+    values::one_of(choices, Map::name)
 }

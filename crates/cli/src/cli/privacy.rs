@@ -1,59 +1,56 @@
 //! `prdo privacy`, as typed.
 
-use super::values::{self, Rate};
+use super::values::{self, BUDGET, DELTA, EPSILON, NOISE, POINTS, ROUNDS, Rate, number, whole};
 use clap::{Args, Subcommand};
 use prdo::accounting::Method;
 use prdo::budget::Against;
 use std::path::PathBuf;
 
-/// The questions.
 #[derive(Debug, Subcommand)]
 pub enum Privacy {
-    /// What a plan costs: ε at a δ, or δ at an ε.
+    /// What releases cost: ε at a δ, or δ at an ε.
     #[command(
         after_help = "Example: prdo privacy epsilon --rate 100/4500 --noise 2.464143 --rounds 9500 --delta 1e-5\n\
         With --epsilon instead of --delta the answer is δ. `epsilon` in the JSON is what to quote: a proven upper bound\n\
-        (null if there is no finite one); the Rényi accountants know no lower bound (null)."
+        (null if there is no finite one); the Rényi accountants give no lower bound (null)."
     )]
     Epsilon(EpsilonArgs),
-    /// The least noise that keeps a plan within a budget.
+    /// The least noise that keeps releases within a budget.
     #[command(
         after_help = "Example: prdo privacy noise --rate 100/4500 --epsilon 4 --rounds 9500 --delta 1e-5"
     )]
     Noise(NoiseArgs),
-    /// The most rounds that fit into a budget.
+    /// The most rounds that fit a budget.
     #[command(
         after_help = "Example: prdo privacy rounds --rate 100/4500 --noise 2.5 --epsilon 4 --delta 1e-5"
     )]
     Rounds(RoundsArgs),
-    /// The largest sampling rate that keeps a plan within a budget.
+    /// The largest sampling rate that keeps releases within a budget.
     #[command(after_help = "Example: prdo privacy rate --noise 2.5 --epsilon 4 --rounds 9500 --delta 1e-5")]
     Rate(RateArgs),
     /// ε as one setting changes, by all accountants: a table, a plot, a CSV file.
     #[command(after_help = "Example: prdo privacy curve --against rounds --rate 100/4500 --noise 2.464143 \
         --rounds 9500 --delta 1e-5 --out curve.svg\n\
-        The setting on the axis may be left out if --from and --to are given.")]
+        The setting on the axis may be omitted if --from and --to are given.")]
     Curve(CurveArgs),
-    /// What several runs on the same records cost together, from the file they were entered in.
+    /// What several runs on the same records cost together, from the file that lists them.
     #[command(after_help = "Example: prdo privacy statement patients.statement --delta 1e-5\n\
-        Runs enter themselves if their run file has privacy.statement = \"patients.statement\".")]
+        Runs add themselves if their run file has privacy.statement = \"patients.statement\".")]
     Statement(StatementArgs),
 }
 
-/// `prdo privacy statement`.
 #[derive(Debug, Args)]
 pub struct StatementArgs {
     /// The statement.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The δ at which ε is wanted.
-    #[arg(long, value_name = "D", value_parser = values::delta, allow_hyphen_values = true)]
+    /// The δ at which to compute ε.
+    #[arg(long, value_name = "D", value_parser = number(&DELTA))]
     pub delta: f64,
     #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
-/// How losses are added up, and how the answer is shown.
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
     /// prv: proven bounds on the exact ε; rdp: Rényi at all orders; rdp-paper: the paper's Rényi sum.
@@ -64,53 +61,50 @@ pub struct AnswerArgs {
     pub json: bool,
 }
 
-/// `prdo privacy epsilon`.
 #[derive(Debug, Args)]
 pub struct EpsilonArgs {
     /// The probability with which each record is in a batch: a number, or batch/records.
     #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
     pub rate: Rate,
     /// Noise multiplier: standard deviation over sensitivity.
-    #[arg(long, value_name = "Z", value_parser = values::noise, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
     pub noise: f64,
     /// The number of releases.
-    #[arg(long, value_name = "T", value_parser = values::rounds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = whole::<u64>(&ROUNDS))]
     pub rounds: u64,
-    /// δ, to get ε.
-    #[arg(long, value_name = "D", value_parser = values::delta, allow_hyphen_values = true)]
+    /// Give δ to get ε.
+    #[arg(long, value_name = "D", value_parser = number(&DELTA))]
     pub delta: Option<f64>,
-    /// ε, to get δ.
-    #[arg(long, value_name = "E", value_parser = values::epsilon, allow_hyphen_values = true)]
+    /// Give ε to get δ.
+    #[arg(long, value_name = "E", value_parser = number(&EPSILON))]
     pub epsilon: Option<f64>,
     /// The rate of the first of the T releases, if it differs.
     #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
     pub first_rate: Option<Rate>,
     /// The noise multiplier of the first of the T releases, if it differs.
-    #[arg(long, value_name = "Z0", value_parser = values::noise, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Z0", value_parser = number(&NOISE))]
     pub first_noise: Option<f64>,
     #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
-/// A budget.
 #[derive(Debug, Args)]
 pub struct BudgetArgs {
     /// The budget's ε.
-    #[arg(long, value_name = "E", value_parser = values::budget, allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", value_parser = number(&BUDGET))]
     pub epsilon: f64,
     /// The budget's δ.
-    #[arg(long, value_name = "D", value_parser = values::delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = number(&DELTA))]
     pub delta: f64,
 }
 
-/// `prdo privacy noise`.
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
     /// The probability with which each record is in a batch: a number, or batch/records.
     #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
     pub rate: Rate,
     /// The number of releases.
-    #[arg(long, value_name = "T", value_parser = values::rounds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = whole::<u64>(&ROUNDS))]
     pub rounds: u64,
     #[command(flatten)]
     pub budget: BudgetArgs,
@@ -121,14 +115,13 @@ pub struct NoiseArgs {
     pub answer: AnswerArgs,
 }
 
-/// `prdo privacy rounds`.
 #[derive(Debug, Args)]
 pub struct RoundsArgs {
     /// The probability with which each record is in a batch: a number, or batch/records.
     #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
     pub rate: Rate,
     /// Noise multiplier: standard deviation over sensitivity.
-    #[arg(long, value_name = "Z", value_parser = values::noise, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
     pub noise: f64,
     #[command(flatten)]
     pub budget: BudgetArgs,
@@ -136,20 +129,19 @@ pub struct RoundsArgs {
     #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
     pub first_rate: Option<Rate>,
     /// The noise multiplier of the first release, if it differs.
-    #[arg(long, value_name = "Z0", value_parser = values::noise, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Z0", value_parser = number(&NOISE))]
     pub first_noise: Option<f64>,
     #[command(flatten)]
     pub answer: AnswerArgs,
 }
 
-/// `prdo privacy rate`.
 #[derive(Debug, Args)]
 pub struct RateArgs {
     /// Noise multiplier: standard deviation over sensitivity.
-    #[arg(long, value_name = "Z", value_parser = values::noise, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
     pub noise: f64,
     /// The number of releases.
-    #[arg(long, value_name = "T", value_parser = values::rounds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = whole::<u64>(&ROUNDS))]
     pub rounds: u64,
     #[command(flatten)]
     pub budget: BudgetArgs,
@@ -157,7 +149,6 @@ pub struct RateArgs {
     pub answer: AnswerArgs,
 }
 
-/// `prdo privacy curve`.
 #[derive(Debug, Args)]
 pub struct CurveArgs {
     /// The setting that changes.
@@ -167,13 +158,13 @@ pub struct CurveArgs {
     #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Noise multiplier: standard deviation over sensitivity.
-    #[arg(long, value_name = "Z", value_parser = values::noise, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
     pub noise: Option<f64>,
     /// The number of releases.
-    #[arg(long, value_name = "T", value_parser = values::rounds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = whole::<u64>(&ROUNDS))]
     pub rounds: Option<u64>,
     /// δ.
-    #[arg(long, value_name = "D", value_parser = values::delta, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = number(&DELTA))]
     pub delta: Option<f64>,
     /// The rate of the first release, if it differs.
     #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
@@ -184,8 +175,8 @@ pub struct CurveArgs {
     /// Where the axis ends; default: above the given setting.
     #[arg(long, value_name = "B", value_parser = values::end, allow_hyphen_values = true)]
     pub to: Option<f64>,
-    /// How many points, at equal factors (rounds: as many of them as differ).
-    #[arg(long, value_name = "N", value_parser = values::points, default_value = "25", allow_hyphen_values = true)]
+    /// The number of points, at equal factors (fewer where rounds would repeat).
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(&POINTS), default_value = "25")]
     pub points: usize,
     /// Where to write: FILE.svg, FILE.png, FILE.pdf or FILE.csv; may be given several times.
     #[arg(long, value_name = "FILE")]

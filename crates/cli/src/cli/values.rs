@@ -3,43 +3,65 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use prdo::accounting::Method;
-use prdo::budget::{Against, Allowed, BUDGET, DELTA, EPSILON, NOISE, POINTS, RATE, ROUNDS, ratio};
+use prdo::budget::{Against, Allowed, RATE, ratio};
 use prdo::network;
 use prdo_kernels::Level;
 use std::fmt;
 
-/// How many threads.
-const THREADS: Allowed = Allowed {
+pub use prdo::budget::{BUDGET, DELTA, EPSILON, NOISE, POINTS, ROUNDS};
+
+pub const THREADS: Allowed = Allowed {
     words: "a whole number from 1 to 1024",
     holds: |k| k.fract() == 0.0 && (1.0..=1024.0).contains(&k),
 };
-
-/// How many records a round has that is measured.
-const BATCH: Allowed = Allowed {
+pub const BATCH: Allowed = Allowed {
     words: "a whole number from 1 to 100000",
     holds: |b| b.fract() == 0.0 && (1.0..=1e5).contains(&b),
 };
-
-/// How many of something.
-const COUNT: Allowed = Allowed {
+pub const COUNT: Allowed = Allowed {
     words: "a whole number from 1 to 1e12",
     holds: |n| n.fract() == 0.0 && (1.0..=1e12).contains(&n),
 };
-
-/// A number that the question itself judges.
-const NUMBER: Allowed = Allowed { words: "a number", holds: |_| true };
-
-/// How long to measure.
-const SECONDS: Allowed =
+/// Judged where it is used.
+pub const ANY: Allowed = Allowed { words: "a number", holds: |_| true };
+/// To measure for.
+pub const SECONDS: Allowed =
     Allowed { words: "a number from 0.01 to 3600", holds: |s| (0.01..=3600.0).contains(&s) };
-
-/// How long to wait for others.
-const PATIENCE: Allowed =
+/// To wait for others.
+pub const PATIENCE: Allowed =
     Allowed { words: "a number of seconds from 0 to 10000000", holds: |s| (0.0..=1e7).contains(&s) };
 
-/// The number that a text says, if it is allowed.
-fn parse(allowed: &Allowed, text: &str) -> Result<f64, String> {
-    allowed.check(text.trim().parse().ok())
+pub fn number(allowed: &'static Allowed) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| allowed.check(text.trim().parse().ok())
+}
+
+/// 1e4 is a whole number too.
+pub fn whole<T: TryFrom<u64>>(allowed: &'static Allowed) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| T::try_from(number(allowed)(text)? as u64).map_err(|_| allowed.words.to_string())
+}
+
+/// One of these, by name, each with its line of help.
+pub fn one_of<T: Clone + Send + Sync + 'static>(
+    choices: impl IntoIterator<Item = (T, &'static str)>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let choices: Vec<(T, &str)> = choices.into_iter().collect();
+    let names: Vec<_> =
+        choices.iter().map(|(choice, help)| PossibleValue::new(name(choice.clone())).help(help)).collect();
+    PossibleValuesParser::new(names).try_map(move |typed| {
+        let chosen = choices.iter().find(|(choice, _)| name(choice.clone()) == typed);
+        chosen.map(|(choice, _)| choice.clone()).ok_or("unknown value")
+    })
+}
+
+pub fn against() -> impl TypedValueParser<Value = Against> {
+    let axes = [
+        (Against::Rounds, "The number of releases"),
+        (Against::Noise, "The noise multiplier"),
+        (Against::Rate, "The sampling rate"),
+        (Against::Delta, "δ"),
+    ];
+    one_of(axes, Against::argument)
 }
 
 /// A sampling rate, remembered as it was typed: people think in batch over records.
@@ -55,98 +77,20 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Reads the name of a curve's axis.
-pub fn against() -> impl TypedValueParser<Value = Against> {
-    let axes = [
-        (Against::Rounds, "The number of releases"),
-        (Against::Noise, "The noise multiplier"),
-        (Against::Rate, "The sampling rate"),
-        (Against::Delta, "δ"),
-    ];
-    let values = axes.map(|(axis, help)| PossibleValue::new(axis.argument()).help(help));
-    PossibleValuesParser::from(values).try_map(move |name| {
-        let axis = axes.into_iter().find(|(axis, _)| axis.argument() == name);
-        axis.map(|(axis, _)| axis).ok_or("unknown axis")
-    })
-}
-
-/// Reads a sampling rate.
 pub fn rate(text: &str) -> Result<Rate, String> {
     Ok(Rate { value: RATE.check(ratio(text))?, typed: text.trim().to_string() })
 }
 
-/// Reads a noise multiplier.
-pub fn noise(text: &str) -> Result<f64, String> {
-    parse(&NOISE, text)
-}
-
-/// Reads a number of rounds; 1e4 is one too.
-pub fn rounds(text: &str) -> Result<u64, String> {
-    Ok(parse(&ROUNDS, text)? as u64)
-}
-
-/// Reads a δ.
-pub fn delta(text: &str) -> Result<f64, String> {
-    parse(&DELTA, text)
-}
-
-/// Reads the ε of a budget.
-pub fn budget(text: &str) -> Result<f64, String> {
-    parse(&BUDGET, text)
-}
-
-/// Reads an ε to ask δ at.
-pub fn epsilon(text: &str) -> Result<f64, String> {
-    parse(&EPSILON, text)
-}
-
-/// Reads how many points a curve has.
-pub fn points(text: &str) -> Result<usize, String> {
-    Ok(parse(&POINTS, text)? as usize)
-}
-
-/// Reads an end of a curve's range; what is allowed there depends on the axis.
+/// An end of a curve's range; what is allowed there depends on the axis.
 pub fn end(text: &str) -> Result<f64, String> {
     let words = "it must be a number above 0, or a fraction such as 1/4500";
     ratio(text).filter(|x| x.is_finite() && *x > 0.0).ok_or_else(|| words.to_string())
 }
 
-/// Reads the name of a method that trains.
 pub fn method(text: &str) -> Result<prdo::algorithm::Method, String> {
     text.trim().parse()
 }
 
-/// Reads a number of threads.
-pub fn threads(text: &str) -> Result<usize, String> {
-    Ok(parse(&THREADS, text)? as usize)
-}
-
-/// Reads a number of records.
-pub fn batch(text: &str) -> Result<usize, String> {
-    Ok(parse(&BATCH, text)? as usize)
-}
-
-/// Reads how many of something; 1e4 is one too.
-pub fn count(text: &str) -> Result<u64, String> {
-    Ok(parse(&COUNT, text)? as u64)
-}
-
-/// Reads a finite number.
-pub fn number(text: &str) -> Result<f64, String> {
-    parse(&NUMBER, text)
-}
-
-/// Reads a time to measure for.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    parse(&SECONDS, text)
-}
-
-/// Reads a time to wait for others.
-pub fn patience(text: &str) -> Result<f64, String> {
-    parse(&PATIENCE, text)
-}
-
-/// Reads the shape of an image.
 pub fn image(text: &str) -> Result<[u64; 3], String> {
     let sides: Option<Vec<u64>> =
         text.split('x').map(|side| side.trim().parse().ok().filter(|n| (1..=100_000).contains(n))).collect();
@@ -154,13 +98,12 @@ pub fn image(text: &str) -> Result<[u64; 3], String> {
     sides.and_then(|sides| sides.try_into().ok()).ok_or_else(|| words.to_string())
 }
 
-/// Reads the name of a network.
 pub fn network(text: &str) -> Result<String, String> {
     let known = network::NAMES.contains(&text);
     known.then(|| text.to_string()).ok_or_else(|| format!("it must be one of {}", network::NAMES.join(", ")))
 }
 
-/// Reads the name of a set of instructions that this processor has.
+/// Of those that this processor has.
 pub fn level(text: &str) -> Result<Level, String> {
     Level::named(text).ok_or_else(|| {
         let names: Vec<&str> = Level::available().into_iter().map(Level::name).collect();
@@ -168,7 +111,6 @@ pub fn level(text: &str) -> Result<Level, String> {
     })
 }
 
-/// Reads an accountant's name.
 pub fn accountant(text: &str) -> Result<Method, String> {
     Method::named(text).ok_or_else(|| {
         let names: Vec<&str> = Method::NAMES.iter().map(|(name, _)| *name).collect();
@@ -195,6 +137,7 @@ mod tests {
 
     #[test]
     fn rounds_are_whole() {
+        let rounds = whole::<u64>(&ROUNDS);
         assert_eq!(rounds("9500"), Ok(9500));
         assert_eq!(rounds("1e4"), Ok(10_000));
         assert_eq!(rounds("1000000000000"), Ok(1_000_000_000_000));
@@ -206,6 +149,8 @@ mod tests {
     #[test]
     fn ends_of_the_ranges_are_where_the_accountant_has_them() {
         let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
+        let (noise, delta, budget, epsilon) =
+            (number(&NOISE), number(&DELTA), number(&BUDGET), number(&EPSILON));
         assert_eq!((noise("0.01"), noise("1e6")), (Ok(least), Ok(most)));
         assert!(noise("0.0099").is_err() && noise("1000001").is_err());
         assert_eq!(rate("1e-12").unwrap().value, Event::LEAST_RATE);

@@ -4,13 +4,12 @@ use super::OutArgs;
 use clap::Args;
 use std::path::PathBuf;
 
-/// `prdo worth`.
 #[derive(Debug, Args)]
 pub struct WorthArgs {
-    /// The run file: it must be private, and its model must tell classes apart.
+    /// The run file: it must be private, and its model must predict classes.
     #[arg(value_name = "RUN.toml")]
     pub file: PathBuf,
-    /// Trains everything so many times: with the run file's seed and the ones after it.
+    /// Repeat everything with this many seeds: the run file's and the ones after it.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub seeds: u32,
     /// Overrides a key of the run file; may be given several times.
@@ -23,7 +22,6 @@ pub struct WorthArgs {
     pub out: OutArgs,
 }
 
-/// Examples under `--help`.
 pub const EXAMPLES: &str = "Example: prdo worth adult.toml --seeds 3 --out worth\n\
     Four kinds of runs: all organisations together and each alone on its own records, with the run file's privacy, and\n\
     the same without noise and clipping. All are measured on the same held-out records. Seeded simulation: not private.";

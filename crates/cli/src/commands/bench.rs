@@ -2,24 +2,17 @@
 
 use crate::cli::bench::{Bench, GradientsArgs};
 use crate::commands::Failure;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use crate::progress::{Progress, say};
 use prdo_bench::gradients::Setting;
-use prdo_bench::{Block, Error, accountant, gradients};
+use prdo_bench::{Block, accountant, gradients};
 use prdo_kernels::Level;
 use serde_json::Value as Json;
 
-/// Measures what was asked for.
 pub fn run(what: &Bench) -> Result<(), Failure> {
     match what {
         Bench::Accountant { json } => run_accountant(*json),
         Bench::Gradients(args) => run_gradients(args),
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
     }
 }
 
@@ -50,7 +43,6 @@ fn run_gradients(args: &GradientsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// For programs or for people.
 fn show(json: bool, object: impl FnOnce() -> Json, blocks: impl FnOnce() -> Vec<Block>) {
     if json {
         return say(&object().to_string());
@@ -59,7 +51,7 @@ fn show(json: bool, object: impl FnOnce() -> Json, blocks: impl FnOnce() -> Vec<
         match block {
             Block::Line(text) => say(&text),
             Block::Table(head, rows) => {
-                print_table(&head.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
+                print_table(&head, &rows);
             }
         }
     }

@@ -1,39 +1,36 @@
 //! `prdo compare`: every combination of the lists in run files, side by side.
 
+mod parts;
+
+use super::table::print_table;
 use super::watch::Stop;
-use super::{Failure, use_threads, work};
+use super::{Failure, read_run_file, use_threads};
 use crate::cli::{CompareArgs, OutArgs};
-use crate::progress::{Progress, say, tell};
+use crate::progress::{Counter, say, tell};
+use parts::{Fate, Parts};
 use prdo::build::{Built, build};
 use prdo::export::write_figures;
 use prdo::plot::Theme;
 use prdo::report::{ComparisonReport, measured_note, network_figure};
 use prdo::runfile::{Document, Key, Section, Value};
-use prdo::simulator::{End, Row};
-use prdo::store::{Cell, Folder, FolderError, Part, artefact, names};
-use prdo::trainer::{Opened, Options, TrainError, Trainer};
+use prdo::store::{Folder, artefact, names};
 use rayon::prelude::*;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-/// Time between checkpoints of a run.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 /// Runs that were checked are kept for training as long as their records take no more bytes than this.
 const KEPT_BYTES: u64 = 1 << 28;
 
+/// The keys that set a run apart.
+type Labels = [(&'static str, Value)];
 /// One run to be, with the keys that set it apart.
 pub type Planned = (Vec<(&'static str, Value)>, Document);
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
+    use_threads(args.out.threads)?;
     let (mut documents, mut run_files) = (Vec::<Document>::new(), String::new());
     for file in &args.files {
-        let mut document = Document::read(file)?;
+        let mut document = read_run_file(file, &args.set)?;
         run_files.push_str(&std::fs::read_to_string(file).unwrap_or_default());
-        for assignment in &args.set {
-            document.set(assignment)?;
-        }
         if let Some(first) = documents.first() {
             document.calibrations = Arc::clone(&first.calibrations);
         }
@@ -46,8 +43,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     refuse_twins(&planned)?;
     let sets: String = args.set.iter().map(|s| format!(" --set '{s}'")).collect();
     let command = format!("prdo compare {}{sets}", files.join(" "));
-    let contest = Contest { title: &title, name: &title, planned, command, run_files };
-    let (comparison, folder) = compare(contest, &args.out)?;
+    let comparison = Comparison { title: &title, name: &title, planned, command, run_files };
+    let (comparison, folder) = compare(comparison, &args.out)?;
     print(&comparison, &args.out, &folder);
     Ok(())
 }
@@ -87,7 +84,7 @@ fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
         if planned[..k].iter().any(|other| same(run, other)) {
             let which = described(&run.0);
             return Err(Failure::Input(format!(
-                "the same run is asked for twice{}\n  = help: write each value of a list, and each file, once",
+                "the same run is asked for twice{}\n  = help: give each value of a list, and each file, once",
                 if which.is_empty() { String::new() } else { format!(": {which}") }
             )));
         }
@@ -95,8 +92,7 @@ fn refuse_twins(planned: &[Planned]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What sets a run apart, in words.
-fn described(labels: &[(&'static str, Value)]) -> String {
+fn described(labels: &Labels) -> String {
     labels.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -121,44 +117,36 @@ fn label_privacy(planned: &mut [Planned]) {
     }
 }
 
-/// What is to be compared.
-pub struct Contest<'a> {
+pub struct Comparison<'a> {
     /// The report's headline.
     pub title: &'a str,
-    /// The folder's name.
     pub name: &'a str,
-    /// The runs.
     pub planned: Vec<Planned>,
     /// The command that repeats it.
     pub command: String,
-    /// The run files' text.
     pub run_files: String,
 }
 
 /// Checks every run, then opens the folder, then trains them all, several at a time, and writes the results. Runs that were
 /// finished before it was interrupted are taken from the folder.
-pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport, Folder), Failure> {
-    let Contest { title, name, planned, command, run_files } = contest;
+pub fn compare(comparison: Comparison<'_>, out: &OutArgs) -> Result<(ComparisonReport, Folder), Failure> {
+    let Comparison { title, name, planned, command, run_files } = comparison;
     let Checked { data, network, built } = check(&planned)?;
     let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
     let parts = Parts { folder: &folder, command: format!("{command} --out {}", folder.path().display()) };
     parts.open(&planned, out.overwrite)?;
     let stop = Stop::listen()?;
-    let progress = Mutex::new((Progress::new(planned.len() as u64, "runs"), 0_u64));
+    let progress = Counter::new(planned.len() as u64, "runs");
     let cells = planned.par_iter().enumerate().map(|(k, (labels, document))| {
         let built = built[k].lock().unwrap_or_else(PoisonError::into_inner).take();
         let fate = parts.cell(k, labels, document, built, &stop)?;
-        if let (Fate::Finished(cell), Ok(mut guard)) = (&fate, progress.lock()) {
-            guard.1 += 1;
-            let done = guard.1;
-            guard.0.at(done, || cell.method.card().title.to_string());
+        if let Fate::Finished(cell) = &fate {
+            progress.step(cell.method.card().title);
         }
         Ok(fate)
     });
     let fates = cells.collect::<Result<Vec<_>, Failure>>()?;
-    if let Ok(mut guard) = progress.lock() {
-        guard.0.finish();
-    }
+    drop(progress);
     let all = fates.len();
     let (mut cells, mut failed, mut stopped) = (Vec::new(), Vec::new(), 0);
     for (fate, (labels, _)) in fates.into_iter().zip(&planned) {
@@ -170,8 +158,8 @@ pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport,
     }
     if stopped > 0 {
         let shown = folder.path().display();
-        tell(&format!("stopped: {} of {all} runs are finished and stay in {shown}", cells.len()));
-        tell(&format!("go on with: {}", parts.command));
+        tell(&format!("stopped: {} of {all} runs are finished and kept in {shown}", cells.len()));
+        tell(&format!("resume with: {}", parts.command));
         return Err(Failure::Work("interrupted".into()));
     }
     let data = left_out(data, &failed, all)?;
@@ -181,9 +169,7 @@ pub fn compare(contest: Contest<'_>, out: &OutArgs) -> Result<(ComparisonReport,
     Ok((comparison, folder))
 }
 
-/// What is known before anything is trained.
 struct Checked {
-    /// What the data is.
     data: String,
     /// The network's picture.
     network: String,
@@ -199,7 +185,7 @@ fn check(planned: &[Planned]) -> Result<Checked, Failure> {
     let mut bytes = 0;
     let mut warned: Vec<String> = Vec::new();
     // Runs that differ in their seed only need one check.
-    let apart = |labels: &[(&'static str, Value)]| -> Vec<(&'static str, Value)> {
+    let apart = |labels: &Labels| -> Vec<(&'static str, Value)> {
         labels.iter().filter(|(key, _)| *key != Key::Seed.path()).cloned().collect()
     };
     for (k, (labels, document)) in planned.iter().enumerate() {
@@ -242,18 +228,7 @@ fn check(planned: &[Planned]) -> Result<Checked, Failure> {
     Ok(Checked { data, network, built: kept })
 }
 
-/// What became of a run.
-enum Fate {
-    Finished(Box<Cell>),
-    /// It could not go on: why.
-    Failed(String),
-    Stopped,
-}
-
-/// Says which runs failed, and adds them to what the data is: tables and report have the others.
-///
-/// # Errors
-/// When none is left.
+/// Says which runs failed, and adds them to what the data is: tables and report have the others. An error if none is left.
 fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<String, Failure> {
     let Some((which, why)) = failed.first() else { return Ok(data) };
     if failed.len() == all {
@@ -267,153 +242,6 @@ fn left_out(data: String, failed: &[(String, String)], all: usize) -> Result<Str
     Ok(format!("{data}; left out because they failed: the runs with {}", which.join("; ")))
 }
 
-/// A run that was trained to its end.
-fn cell(
-    labels: &[(&'static str, Value)],
-    document: &Document,
-    built: &Built,
-    (rows, seconds): (Vec<Row>, f64),
-) -> Cell {
-    let method = built.method;
-    let outcome = built.prepared.outcome(rows, Vec::new());
-    let measured = outcome.last().is_some_and(|row| row.test_accuracy.is_some());
-    let shown = |value: &Value| value.to_string().trim_matches('"').to_string();
-    Cell {
-        method,
-        labels: labels
-            .iter()
-            .filter(|(k, _)| *k != Key::Seed.path())
-            .map(|(k, v)| (k.to_string(), shown(v)))
-            .collect(),
-        seed: document.run_file().seed,
-        rows: outcome.rows,
-        node_accuracy: outcome.node_accuracy,
-        test_auc: outcome.test_auc,
-        most_common_class: built.common_class.filter(|_| measured),
-        guarantee: outcome.guarantee,
-        seconds,
-        clip: built.clip,
-        gamma: method.card().differences.then_some(method.asks(&built.settings, 1).gamma()),
-        rounds: u64::from(built.prepared.schedule.rounds),
-    }
-}
-
-/// The runs of a comparison before all are finished: a file each of those that are, a folder each of those that are begun,
-/// until the comparison is written.
-struct Parts<'a> {
-    folder: &'a Folder,
-    /// The command that goes on with them.
-    command: String,
-}
-
-impl Parts<'_> {
-    /// Begins with those in the folder, which stay unless they are to be replaced.
-    ///
-    /// # Errors
-    /// Finished runs of a comparison with other settings, which would be lost.
-    fn open(&self, planned: &[Planned], overwrite: bool) -> Result<(), Failure> {
-        let Self { folder, .. } = self;
-        if overwrite {
-            self.remove()?;
-        }
-        let settings: String = planned.iter().map(|(_, document)| document.settings() + "\n").collect();
-        let there = std::fs::read_to_string(folder.path().join(names::PARTS_SETTINGS));
-        if there.is_ok_and(|there| there != settings) && self.any() {
-            return Err(Failure::Input(format!(
-                "{} holds finished runs of an interrupted comparison with other settings, which are kept: choose another \
-                 --out, or add --overwrite",
-                folder.path().display()
-            )));
-        }
-        Ok(folder.write(names::PARTS_SETTINGS, settings.as_bytes())?)
-    }
-
-    /// Whether a run is finished.
-    fn any(&self) -> bool {
-        let entries =
-            std::fs::read_dir(self.folder.path().join(names::PARTS)).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|end| end == "json"))
-    }
-
-    fn remove(&self) -> Result<(), Failure> {
-        let path = self.folder.path().join(names::PARTS);
-        if path.is_dir() { std::fs::remove_dir_all(path).map_err(work(names::PARTS)) } else { Ok(()) }
-    }
-
-    /// One run: as it was finished before, if its settings and records are still the same, or trained now.
-    fn cell(
-        &self,
-        number: usize,
-        labels: &[(&'static str, Value)],
-        document: &Document,
-        built: Option<Built>,
-        stop: &Stop,
-    ) -> Result<Fate, Failure> {
-        if stop.asked() {
-            return Ok(Fate::Stopped);
-        }
-        let built = built.map_or_else(|| build(document), Ok)?;
-        let fingerprint: String = built.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
-        let name = format!("{}/{number}.json", names::PARTS);
-        let read = std::fs::read(self.folder.file(&name)).ok();
-        let kept = read.and_then(|bytes| serde_json::from_slice::<Part>(&bytes).ok());
-        if let Some(part) = kept.filter(|part| part.fingerprint == fingerprint) {
-            return Ok(Fate::Finished(Box::new(part.run)));
-        }
-        let begun = self.folder.file(&format!("{}/{number}", names::PARTS));
-        let fate = match self.train(&begun, labels, document, built, stop) {
-            // Its records are others now, or its files are not whole: it begins anew, as a finished one would.
-            Err(TrainError::Checkpoint { .. } | TrainError::RowsMissing { .. }) => {
-                std::fs::remove_dir_all(&begun).map_err(work(names::PARTS))?;
-                self.train(&begun, labels, document, build(document)?, stop)?
-            }
-            fate => fate?,
-        };
-        if let Fate::Finished(cell) = &fate {
-            let part = Part { fingerprint, run: (**cell).clone() };
-            self.folder.write(&name, artefact::line(&part).as_bytes())?;
-            std::fs::remove_dir_all(&begun).map_err(work(names::PARTS))?;
-        }
-        Ok(fate)
-    }
-
-    /// Trains a run in its folder, from its last checkpoint if it has one.
-    fn train(
-        &self,
-        begun: &Path,
-        labels: &[(&'static str, Value)],
-        document: &Document,
-        mut built: Built,
-        stop: &Stop,
-    ) -> Result<Fate, TrainError> {
-        let folder = Folder::open(begun)?;
-        let trainer = match Trainer::open(&folder, document, &mut built)? {
-            Opened::Unfinished(trainer) => trainer,
-            Opened::Finished(_) => {
-                return Err(FolderError::Finished { path: begun.display().to_string() }.into());
-            }
-        };
-        let options = Options {
-            stop: &|| stop.asked(),
-            checkpoint_every: Some(CHECKPOINT_EVERY),
-            again: self.command.clone(),
-            tensorboard: false,
-            results: false,
-        };
-        let trained = match trainer.train(&options, &mut ()) {
-            Err(TrainError::Run(error)) => return Ok(Fate::Failed(error.to_string())),
-            trained => trained?,
-        };
-        Ok(match trained.end {
-            End::Stopped => Fate::Stopped,
-            End::Finished => {
-                Fate::Finished(Box::new(cell(labels, document, &built, (trained.rows, trained.seconds))))
-            }
-        })
-    }
-}
-
-/// Writes tables, figure and report.
 fn write(comparison: &ComparisonReport, folder: &Folder) -> Result<(), Failure> {
     let figure = comparison.figure();
     folder.write(names::TABLE, comparison.to_csv().as_bytes())?;
@@ -425,7 +253,6 @@ fn write(comparison: &ComparisonReport, folder: &Folder) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The table and the verdict, or the JSON object.
 pub fn print(comparison: &ComparisonReport, out: &OutArgs, folder: &Folder) {
     if out.json {
         say(&artefact::line(&comparison.to_file()));
@@ -440,28 +267,4 @@ pub fn print(comparison: &ComparisonReport, out: &OutArgs, folder: &Folder) {
     }
     say("Late gradient norm: mean over the last fifth of the rounds. Seeded simulation: not private.");
     say(&format!("report: {}", folder.path().join(names::REPORT).display()));
-}
-
-/// A table in plain text, numbers to the right.
-pub fn print_table(head: &[&str], rows: &[Vec<String>]) {
-    table_lines(head, rows).iter().for_each(|line| say(line));
-}
-
-/// Its lines.
-pub fn table_lines(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
-    let width = |k: usize| {
-        let cells = rows.iter().filter_map(|row| Some(row.get(k)?.chars().count()));
-        cells.chain([head[k].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let line = |cells: Vec<&str>| {
-        let mut text = String::new();
-        for (k, cell) in cells.iter().enumerate() {
-            let pad = " ".repeat(widths[k].saturating_sub(cell.chars().count()));
-            if k == 0 { text += &format!("{cell}{pad}") } else { text += &format!("  {pad}{cell}") }
-        }
-        text.trim_end().to_string()
-    };
-    let cells = rows.iter().map(|row| row.iter().map(String::as_str).collect());
-    std::iter::once(head.to_vec()).chain(cells).map(line).collect()
 }

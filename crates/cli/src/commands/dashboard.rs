@@ -26,19 +26,18 @@ pub fn run(args: &WatchFolderArgs) -> Result<(), Failure> {
     tell(&format!("watch: {}", dashboard.url()));
     if !args.folder.exists() {
         tell(&format!(
-            "{} is not there yet: the page shows a run as soon as one begins",
+            "{} does not exist yet: the page shows a run as soon as one begins",
             args.folder.display()
         ));
     }
     match args.json {
         true => say(&json!({ "url": dashboard.url(), "folder": args.folder }).to_string()),
-        false => tell("Ctrl-C ends the page, not the run"),
+        false => tell("Ctrl-C closes the page, not the run"),
     }
     serve_until(&stop);
     Ok(())
 }
 
-/// A run's folder or a node's home.
 fn source(folder: &Path) -> Source {
     Source::new(folder).homes(prdo_member::HOMES)
 }
@@ -65,7 +64,6 @@ pub fn port(args: &WatchArgs) -> Result<Option<Port>, Failure> {
 pub struct Window(Option<Dashboard>);
 
 impl Window {
-    /// Opens the page, if there is a port for it, and says where it is.
     pub fn open(port: Option<Port>, folder: &Path) -> Result<Self, Failure> {
         let Some(port) = port else { return Ok(Self(None)) };
         let dashboard = Dashboard::open(port, source(folder)).map_err(refused)?;
@@ -73,7 +71,7 @@ impl Window {
         Ok(Self(Some(dashboard)))
     }
 
-    /// The work is over. Somebody at a terminal may go on looking until Ctrl-C; for a program, an open page gets a
+    /// The work is over. Somebody at a terminal may keep looking until Ctrl-C; for a program, an open page gets a
     /// moment to see how it ended.
     pub fn close<T>(self, result: Result<T, Failure>, stop: &Stop, json: bool) -> Result<T, Failure> {
         let Some(dashboard) = self.0 else { return result };

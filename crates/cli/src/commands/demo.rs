@@ -11,10 +11,10 @@ use prdo::store::names;
 const RUN_FILE: &str = include_str!("../../examples/demo.toml");
 
 pub fn run(args: &OutArgs) -> Result<(), Failure> {
-    use_threads(args)?;
+    use_threads(args.threads)?;
     let document = Document::parse(names::DEMO, RUN_FILE)?;
-    tell("Ten organisations on a ring train one model without showing anyone their records.");
-    tell("Their data differ; each adds noise so that no single record can be told from the messages.");
+    tell("Ten organisations on a ring train one model without showing their records to anyone.");
+    tell("Their data differ; each adds noise so that the messages reveal no single record.");
     let mut planned = compare::expanded(&document);
     // The same runs of one method without privacy: what the noise costs.
     let open = |(labels, document): &compare::Planned| {
@@ -25,14 +25,14 @@ pub fn run(args: &OutArgs) -> Result<(), Failure> {
     let reference = |document: &Document| document.run_file().method.name == Some(Method::Ed);
     let without_privacy: Vec<_> = planned.iter().filter(|(_, d)| reference(d)).map(open).collect();
     planned.extend(without_privacy);
-    let contest = compare::Contest {
+    let comparison = compare::Comparison {
         title: "Ten organisations train privately",
         name: "demo",
         planned,
         command: "prdo demo".to_string(),
         run_files: RUN_FILE.to_string(),
     };
-    let (comparison, folder) = compare::compare(contest, args)?;
+    let (comparison, folder) = compare::compare(comparison, args)?;
     folder.write(names::DEMO, RUN_FILE.as_bytes())?;
     compare::print(&comparison, args, &folder);
     if !args.json {

@@ -12,7 +12,6 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::time::Instant;
 
-/// How a look at the machine ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Good,
@@ -31,7 +30,6 @@ impl State {
     }
 }
 
-/// One look.
 struct Finding {
     name: &'static str,
     state: State,
@@ -72,8 +70,8 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     }
     match findings.iter().filter(|f| f.state == State::Bad).count() {
         0 => Ok(()),
-        1 => Err(Failure::Work("one thing does not work".into())),
-        many => Err(Failure::Work(format!("{many} things do not work"))),
+        1 => Err(Failure::Work("one check failed".into())),
+        many => Err(Failure::Work(format!("{many} checks failed"))),
     }
 }
 
@@ -91,7 +89,7 @@ fn print(findings: &[Finding]) {
     say(&match (count(State::Bad), count(State::Note)) {
         (0, 0) => "Everything is ready. Start with `prdo demo`.".to_string(),
         (0, notes) => format!("Ready ({notes} to note). Start with `prdo demo`."),
-        (bad, _) => format!("{bad} to mend first."),
+        (bad, _) => format!("{bad} to fix first."),
     });
 }
 
@@ -110,8 +108,8 @@ fn processor() -> Finding {
     let level = Level::best();
     if level == Level::PORTABLE {
         let next =
-            "networks train several times slower than with AVX2 or AVX-512; linear models hardly notice";
-        return note("processor", "no vector instructions that prdo knows", next);
+            "networks train several times slower than with AVX2 or AVX-512; linear models hardly differ";
+        return note("processor", "no supported vector instructions", next);
     }
     good("processor", format!("{} kernels", level.name()))
 }
@@ -142,7 +140,7 @@ fn memory() -> Finding {
         Some((free, total)) => good("memory", format!("{free:.1} of {total:.1} GiB free")),
         None => note(
             "memory",
-            "this system does not say",
+            "unknown on this system",
             "`prdo run` prints what a network needs before it starts",
         ),
     }
@@ -153,10 +151,11 @@ fn randomness() -> Finding {
     let started = Instant::now();
     match Secret::from_operating_system() {
         Ok(_) if started.elapsed().as_secs_f64() > 1.0 => {
-            let next = "the system gathers randomness slowly: `prdo node run` will wait for it at its start";
+            let next =
+                "the system gathers randomness slowly: `prdo node run` will wait for it when it starts";
             note("randomness", format!("slow: {:.1} s", started.elapsed().as_secs_f64()), next)
         }
-        Ok(_) => good("randomness", "from the operating system, at once"),
+        Ok(_) => good("randomness", "from the operating system, without delay"),
         Err(error) => {
             bad("randomness", error.to_string(), "without it nothing can be private: no real node will start")
         }
@@ -176,7 +175,7 @@ fn udp() -> Finding {
     match UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)) {
         Ok(_) => good(
             "network",
-            "UDP ports can be opened; `prdo node check` looks whether members reach each other",
+            "UDP ports can be opened; `prdo node check` tests whether members reach each other",
         ),
         Err(error) => note("network", error.to_string(), "`prdo node` needs a UDP port; simulations do not"),
     }
@@ -189,7 +188,7 @@ fn open_files() -> Finding {
     match most {
         Some(most) if most < 256 => note("open files", format!("at most {most}"), "raise it: ulimit -n 1024"),
         Some(most) => good("open files", format!("at most {most}")),
-        None => good("open files", "no limit known"),
+        None => good("open files", "no known limit"),
     }
 }
 
@@ -198,7 +197,7 @@ fn disk(name: &'static str, folder: &Path) -> Finding {
     let shown = shown.display();
     match tempfile::tempfile_in(folder).and_then(|mut file| std::io::Write::write_all(&mut file, &[0; 4096]))
     {
-        Ok(()) => good(name, format!("{shown} can be written")),
+        Ok(()) => good(name, format!("{shown} is writable")),
         Err(error) => bad(
             name,
             format!("{shown}: {error}"),
@@ -211,7 +210,6 @@ fn temporary() -> Finding {
     Finding { name: "temporary", ..disk("temporary", &std::env::temp_dir()) }
 }
 
-/// Which of the large data sets are there.
 fn data(folder: &Path) -> Vec<Finding> {
     let found = |(name, inner, files): &(&'static str, &'static str, Vec<&'static str>)| {
         let place = folder.join(inner);

@@ -70,10 +70,8 @@ pub fn run(args: &ExampleArgs) -> Result<(), Failure> {
         Some((_, _, text)) => say(text.trim_end()),
         None => {
             let names: Vec<_> = EXAMPLES.iter().map(|(name, _, _)| *name).collect();
-            return Err(Failure::Input(format!(
-                "there is no example {name:?}; there are {}",
-                names.join(", ")
-            )));
+            let names = names.join(", ");
+            return Err(Failure::Input(format!("unknown example {name:?}; expected one of {names}")));
         }
     }
     Ok(())

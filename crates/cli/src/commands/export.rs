@@ -1,10 +1,10 @@
 //! `prdo export`: a run in the formats of other tools.
 
 use super::{Failure, target};
-use crate::cli::export::{Export, Place};
+use crate::cli::export::{Export, ExportArgs};
 use crate::progress::say;
 use prdo::budget::words::short;
-use prdo::disk::write_atomically;
+use prdo::disk::{DiskError, write_atomically};
 use prdo::export::{Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx, now};
 use prdo::runfile::{Document, Key, ModelKind, Section};
 use prdo::simulator::Row;
@@ -13,25 +13,25 @@ use std::path::{Path, PathBuf};
 
 pub fn run(what: &Export) -> Result<(), Failure> {
     match what {
-        Export::Onnx { place, node } => {
-            let target = place.target(names::ONNX)?;
-            put(&target, &onnx(&place.folder, *node)?)
+        Export::Onnx { args, node } => {
+            let target = args.target(names::ONNX)?;
+            put(&target, &onnx(&args.folder, *node)?)
         }
-        Export::Tensorboard { place } => {
-            let folder = place.out.clone().unwrap_or_else(|| place.folder.join(names::TENSORBOARD));
-            let target = place.free(folder.join(names::EVENTS))?;
-            let bytes = events(&rows(&place.folder)?, now());
-            std::fs::create_dir_all(&folder).map_err(|e| unwritable(&folder, &e))?;
+        Export::Tensorboard { args } => {
+            let folder = args.out.clone().unwrap_or_else(|| args.folder.join(names::TENSORBOARD));
+            let target = args.free(folder.join(names::EVENTS))?;
+            let bytes = events(&rows(&args.folder)?, now());
+            std::fs::create_dir_all(&folder).map_err(DiskError::of("cannot write", &folder))?;
             put(&target, &bytes)
         }
-        Export::Parquet { place } => {
-            let target = place.target(names::PARQUET)?;
-            put(&target, &metrics_to_parquet(&rows(&place.folder)?))
+        Export::Parquet { args } => {
+            let target = args.target(names::PARQUET)?;
+            put(&target, &metrics_to_parquet(&rows(&args.folder)?))
         }
     }
 }
 
-impl Place {
+impl ExportArgs {
     fn target(&self, name: &str) -> Result<PathBuf, Failure> {
         self.free(self.out.clone().unwrap_or_else(|| self.folder.join(name)))
     }
@@ -48,11 +48,6 @@ fn put(target: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Work(format!("cannot write {}: {error}", path.display()))
-}
-
-/// A file of the run's folder.
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>, Failure> {
     let path = folder.join(name);
     std::fs::read(&path).map_err(|error| {
@@ -91,22 +86,18 @@ fn onnx(folder: &Path, node: Option<usize>) -> Result<Vec<u8>, Failure> {
     let parameters = match node {
         None => &average,
         Some(i) => nodes.get(i).ok_or_else(|| {
-            Failure::Input(format!(
-                "--node {i} is not allowed: it must be from 0 to {}",
-                nodes.len().saturating_sub(1)
-            ))
+            let last = nodes.len().saturating_sub(1);
+            Failure::Input(format!("--node {i} is not allowed: it must be from 0 to {last}"))
         })?,
     };
     if document.has_section(Section::Features) {
-        let why =
-            "the model reads features of a map, which ONNX export does not write: `prdo predict` applies it";
+        let why = "the model reads features of a map, which ONNX export does not write: use `prdo predict`, which applies it";
         return Err(Failure::Input(why.into()));
     }
     let linear = linear(&document, &summary, parameters.len())?;
     linear_to_onnx(linear, parameters, &about).map_err(|e| refuse(e.to_string()))
 }
 
-/// What the file says about itself.
 fn about(document: &Document, summary: &Summary, node: Option<usize>) -> String {
     let whose = node.map_or("the average model".to_string(), |i| format!("node {i}'s model"));
     let name = document.name();
@@ -137,7 +128,7 @@ fn linear(document: &Document, summary: &Summary, parameters: usize) -> Result<L
             Ok(Linear { features: parameters / scores - 1, scores, intercept: true })
         }
         kind => Err(Failure::Input(format!(
-            "model.kind = {:?} gives no predictions: ONNX is for logistic, softmax and networks",
+            "model.kind = {:?} makes no predictions: ONNX is for logistic, softmax and networks",
             kind.map_or("", ModelKind::name)
         ))),
     }

@@ -1,4 +1,4 @@
-//! `prdo graph`: a mixing matrix held against the paper's assumption.
+//! `prdo graph`: a mixing matrix checked against the paper's assumption.
 
 use super::Failure;
 use crate::cli::{GraphArgs, GraphShape};
@@ -65,7 +65,6 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a figure as the file's name says.
 pub fn draw(path: &Path, figure: &Figure) -> Result<(), Failure> {
     let shown = path.display();
     let Some(format) = Format::of(path) else {
@@ -75,7 +74,6 @@ pub fn draw(path: &Path, figure: &Figure) -> Result<(), Failure> {
     Ok(write_atomically(path, &bytes)?)
 }
 
-/// The network of a kind or file.
 pub fn wire(graph: &str, shape: &GraphShape) -> Result<Wiring, Failure> {
     Ok(wiring(&document(graph, shape)?.run_file(), None).map_err(|mut e| {
         // There is no run file here: show the message, not a place in one.
@@ -95,7 +93,7 @@ fn document(graph: &str, shape: &GraphShape) -> Result<Document, Failure> {
         document.set(&format!("graph.file={}", toml::Value::from(graph)))?;
     } else {
         let names = GraphFamily::NAMES.join(", ");
-        return Err(Failure::Input(format!("{:?} is neither a graph nor a file: there are {names}", graph)));
+        return Err(Failure::Input(format!("unknown graph {:?}; expected a file or one of {names}", graph)));
     }
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => document.set(&format!("graph.{key}={value}")),

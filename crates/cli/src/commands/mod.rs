@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file per command.
 
 mod audit;
 mod bench;
@@ -19,19 +19,23 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod table;
 mod target;
 mod tune;
 mod watch;
 mod worth;
 
-use crate::cli::{Cli, Command, OutArgs};
+use crate::cli::{Cli, Command};
 use prdo::disk::DiskError;
 use prdo::error::RunError;
 use prdo::export::FigureError;
-use prdo::runfile::ConfigError;
+use prdo::predict::PredictError;
+use prdo::runfile::{ConfigError, Document};
 use prdo::store::FolderError;
 use prdo::trainer::TrainError;
+use prdo_member::NodeError;
 use std::fmt;
+use std::path::Path;
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -50,48 +54,61 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Failure::Input(error.to_string())
+impl Failure {
+    fn new(is_input: bool, message: String) -> Self {
+        if is_input { Failure::Input(message) } else { Failure::Work(message) }
     }
 }
 
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
-    }
+/// Errors that know themselves whether the input was wrong, those that are always its fault, and those that never are.
+macro_rules! failures {
+    (by kind: $($kind:ty),*; of input: $($input:ty),*; of work: $($work:ty),*) => {
+        $(impl From<$kind> for Failure {
+            fn from(error: $kind) -> Self {
+                Failure::new(error.is_input(), error.to_string())
+            }
+        })*
+        $(impl From<$input> for Failure {
+            fn from(error: $input) -> Self {
+                Failure::Input(error.to_string())
+            }
+        })*
+        $(impl From<$work> for Failure {
+            fn from(error: $work) -> Self {
+                Failure::Work(error.to_string())
+            }
+        })*
+    };
 }
 
-impl From<FolderError> for Failure {
-    fn from(error: FolderError) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
-    }
+failures! {
+    by kind: RunError, FolderError, TrainError, NodeError, prdo_bench::Error, prdo_paper::Error;
+    of input: ConfigError, PredictError;
+    of work: DiskError, FigureError, serde_json::Error
 }
 
-impl From<DiskError> for Failure {
-    fn from(error: DiskError) -> Self {
-        Failure::Work(error.to_string())
-    }
-}
-
-impl From<TrainError> for Failure {
-    fn from(error: TrainError) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
-    }
-}
-
-impl From<FigureError> for Failure {
-    fn from(error: FigureError) -> Self {
-        Failure::Work(error.to_string())
-    }
-}
-
-/// A failure of the work, with what was tried.
 pub fn work(what: &'static str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Work(format!("{what}: {error}"))
 }
 
-/// Does what was asked.
+/// The run file, with the changes of `--set`.
+pub fn read_run_file(path: &Path, set: &[String]) -> Result<Document, Failure> {
+    let mut document = Document::read(path)?;
+    for assignment in set {
+        document.set(assignment)?;
+    }
+    Ok(document)
+}
+
+/// A word as a shell takes it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=./,:+".contains(c);
+    match word.chars().all(plain) && !word.is_empty() {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 pub fn dispatch(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Demo(args) => demo::run(&args),
@@ -120,12 +137,7 @@ pub fn dispatch(cli: Cli) -> Result<(), Failure> {
 }
 
 /// Sets the number of threads, once, before any work.
-pub fn use_threads(args: &OutArgs) -> Result<(), Failure> {
-    set_threads(args.threads)
-}
-
-/// The same, for a command that has no [`OutArgs`].
-pub fn set_threads(threads: Option<usize>) -> Result<(), Failure> {
+pub fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
     if !(1..=1024).contains(&threads) {
         return Err(Failure::Input(format!("--threads {threads} is not allowed: it must be from 1 to 1024")));

@@ -1,9 +1,10 @@
 //! `prdo new`: a run file for one's own table, ready to run.
 
-use super::data::columns::{Columns, column_named, one_line};
+use super::data::{column_named, wrong};
 use super::{Failure, target};
 use crate::cli::new::NewArgs;
 use crate::progress::say;
+use prdo::columns::{Columns, one_line};
 use prdo::data::{self, ColumnSurvey, DataError, Options, slips};
 use prdo::disk::write_atomically;
 use prdo::runfile::Value;
@@ -18,10 +19,8 @@ const LEAST: usize = 100;
 const SMALL: usize = 6;
 /// Without a column that says who holds a record.
 const NODES: usize = 5;
-/// The share of the records that is held out.
 const TEST: f64 = 0.2;
 
-/// Writes the run file and says what to do with it.
 pub fn run(args: &NewArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| {
         PathBuf::from(args.table.file_stem().unwrap_or("mine".as_ref())).with_extension("toml")
@@ -35,11 +34,6 @@ pub fn run(args: &NewArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a run would say of the data.
-fn wrong(error: DataError) -> Failure {
-    Failure::Input(format!("data: {error}"))
-}
-
 /// How a run would read the columns.
 fn roles(args: &NewArgs, found: &[ColumnSurvey]) -> Options {
     let taken = |name: &String| {
@@ -50,7 +44,6 @@ fn roles(args: &NewArgs, found: &[ColumnSurvey]) -> Options {
     Options { label, node, features: Some(features), ..Options::default() }
 }
 
-/// What the run file is made of.
 struct Start {
     name: String,
     columns: Columns,
@@ -82,10 +75,8 @@ impl Start {
         let organisations = node.map(organisations).transpose()?;
         let columns = Columns::new(found.to_vec(), Some(&label.name), node.map(|node| node.name.as_str()));
         if columns.used().is_empty() {
-            return Err(Failure::Input(format!(
-                "{file}: no column is left to learn from beside {:?}",
-                label.name
-            )));
+            let label = &label.name;
+            return Err(Failure::Input(format!("{file}: no column is left to learn from besides {label:?}")));
         }
         let taking_part =
             |all: &Vec<(String, usize)>| all.iter().filter(|(_, n)| *n >= least(all).unwrap_or(0)).count();
@@ -120,7 +111,6 @@ impl Start {
         )))
     }
 
-    /// The run file.
     fn text(&self, path: &str) -> String {
         let (name, epsilon) = (quoted(&self.name), Value::Float(self.epsilon));
         let (graph, data) = (self.graph(), self.data(path));
@@ -132,8 +122,8 @@ impl Start {
             rounds = 60                  # more rounds need more noise in each\n\
             seed = 1\n\n\
             {graph}\n{data}\n\
-            # READ FROM YOUR RECORDS: before you train with others, write limits that everybody knows, as\n\
-            # \"age: 0 to 120\": what private records reach is private itself.\n\
+            # READ FROM YOUR RECORDS: before you train with others, write public limits, such as\n\
+            # \"age: 0 to 120\": the extremes of private records are private themselves.\n\
             {features}\n\
             [model]\n\
             kind = \"{model}\"\n\n\
@@ -144,7 +134,6 @@ impl Start {
         )
     }
 
-    /// Who exchanges with whom.
     fn graph(&self) -> String {
         let kind = match self.nodes <= SMALL {
             true => {
@@ -180,7 +169,6 @@ impl Start {
         )
     }
 
-    /// What was found, and the next step.
     fn lines(&self, out: &Path) -> Vec<String> {
         let records = self.columns.records();
         let classes: Vec<String> = self.classes.iter().map(|(name, n)| format!("{name} {n}")).collect();
@@ -199,7 +187,7 @@ impl Start {
             }
         } else {
             lines.push(format!(
-                "dealt out at random to {} organisations: --node names a column that says who holds a record",
+                "distributed at random to {} organisations: --node names a column that says who holds a record",
                 self.nodes
             ));
         }
@@ -208,7 +196,7 @@ impl Start {
         lines.extend(self.columns.gaps());
         lines.extend(self.columns.doubts());
         lines.extend(self.columns.questions());
-        lines.push("the ranges in it were read from your records: before you train with others, write limits that everybody knows".into());
+        lines.push("its ranges were read from your records: before you train with others, replace them with public limits".into());
         lines.push(format!("next: prdo run {}", out.display()));
         lines
     }
@@ -216,24 +204,22 @@ impl Start {
 
 /// How to train on records that are brought to length one: good on several tables (docs/tutorial/own-data.md), best on none.
 const TRAINING: &str = "[method]
-name = \"edm\"                 # ed, mt, dsgd, or prdo with its two lines below; `prdo compare` holds methods against each other
+name = \"edm\"                 # ed, mt, dsgd, or prdo with its two lines below; `prdo compare` compares methods
 step_size = 20.0
 beta = 0.8                   # how long edm and mt remember
 # gamma = 0.3                # for prdo: the share of the fresh gradient (without the first #)
 
-[batch]                      # without a size: as many records a round as the smallest organisation has
+[batch]                      # without a size: as many records per round as the smallest organisation has
 
 [clip]
 gradient = 0.5               # the most that one record adds to a sum
 # difference = 0.05          # for prdo: the same of a record's change (without the first #)
 ";
 
-/// Text as run files have it.
 fn quoted(text: &str) -> String {
     Value::Text(text.to_owned()).to_string()
 }
 
-/// The column of this name.
 fn column<'a>(found: &'a [ColumnSurvey], flag: &str, name: &str) -> Result<&'a ColumnSurvey, Failure> {
     let names: Vec<String> = found.iter().map(|column| column.name.clone()).collect();
     Ok(&found[column_named(&names, flag, name)?])
@@ -263,7 +249,6 @@ fn check_label(label: &ColumnSurvey, found: &[ColumnSurvey]) -> Result<(), Failu
     }
 }
 
-/// Names the columns that could be labels.
 fn few_values(found: &[ColumnSurvey], but: Option<&str>) -> String {
     let fits = |column: &&ColumnSurvey| column.distinct().is_some_and(|n| (2..=MOST_CLASSES).contains(&n));
     let names: Vec<&str> = found
@@ -278,7 +263,6 @@ fn few_values(found: &[ColumnSurvey], but: Option<&str>) -> String {
     }
 }
 
-/// Who holds records, and how many.
 fn organisations(node: &ColumnSurvey) -> Result<Vec<(String, usize)>, Failure> {
     let name = &node.name;
     let wrong = |why: String| Err(Failure::Input(format!("--node {name:?}: {why}")));
@@ -303,7 +287,7 @@ fn organisations(node: &ColumnSurvey) -> Result<Vec<(String, usize)>, Failure> {
             )
         }
         Some(1) => {
-            wrong("one organisation holds all records: leave --node out to deal them to several".into())
+            wrong("one organisation holds all records: omit --node to distribute them to several".into())
         }
         Some(n) if n < node.records => Ok(counted(node)),
         _ => wrong("every record has a value of its own: it does not say who holds what".into()),
@@ -327,7 +311,6 @@ fn least(all: &[(String, usize)]) -> Option<usize> {
     (large >= 2 && large < all.len()).then_some(LEAST)
 }
 
-/// Those with fewer.
 fn small(all: &[(String, usize)]) -> String {
     let few: Vec<String> =
         all.iter().filter(|(_, n)| *n < LEAST).map(|(name, n)| format!("{name} ({n})")).collect();

@@ -1,21 +1,14 @@
 //! `prdo predict`: what a trained model says about new records.
 
-use super::compare::table_lines;
-use super::{Failure, target};
+use super::table::table_lines;
+use super::{Failure, target, work};
 use crate::cli::PredictArgs;
-use crate::progress::{say, tell};
+use crate::progress::{say, tell, warn};
 use prdo::data::{self, Format, csv};
 use prdo::disk::write_atomically;
-use prdo::predict::{ClassScores, PredictError, Predictions, Scores, Threshold};
+use prdo::predict::{ClassScores, Predictions, Scores, Threshold};
 use serde_json::{Value as Json, json};
-use std::fmt::Write;
 use std::path::Path;
-
-impl From<PredictError> for Failure {
-    fn from(error: PredictError) -> Self {
-        Failure::Input(error.to_string())
-    }
-}
 
 /// A column of the data that stands beside the predictions.
 struct Key {
@@ -33,20 +26,20 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
         predictor = predictor.with_threshold(typed)?;
     }
     if data::test_part(&args.data).is_some() {
-        tell(&format!("of {} the test images are read", args.data.display()));
+        tell(&format!("reading the test images of {}", args.data.display()));
     }
     let predictions = predictor.predict(&args.data, args.label.as_deref())?;
     let key = args.key.as_ref().map(|name| key(&args.data, name)).transpose()?;
-    predictions.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    warn(&predictions.warnings);
     if let Some(out) = &args.out {
-        write_atomically(out, table(&predictions, key.as_ref()).as_bytes())?;
+        write_atomically(out, table(&predictions, key.as_ref())?.as_bytes())?;
     }
     match (&args.out, args.json) {
         (out, true) => say(&to_json(&predictions, key.as_ref(), out.as_deref()).to_string()),
         (Some(out), false) => {
             say(&format!("{} predictions in {}", predictions.probabilities.len(), out.display()));
         }
-        (None, false) => say(table(&predictions, key.as_ref()).trim_end()),
+        (None, false) => say(table(&predictions, key.as_ref())?.trim_end()),
     }
     if let Some(scores) = predictions.scores.as_ref().filter(|_| !args.json) {
         figures(&predictions, scores).iter().for_each(|line| tell(line));
@@ -60,7 +53,6 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
 /// More classes than this are not listed one by one where people read.
 const MOST_LISTED: usize = 40;
 
-/// How good the predictions are, for people.
 fn figures(predictions: &Predictions, scores: &Scores) -> Vec<String> {
     let auc = scores.auc.map_or(String::new(), |auc| format!("; area under the ROC curve (AUC): {auc:.4}"));
     let mut lines = vec![format!(
@@ -87,7 +79,6 @@ fn figures(predictions: &Predictions, scores: &Scores) -> Vec<String> {
     lines
 }
 
-/// The threshold and the class that it is for, where there are two.
 fn threshold(predictions: &Predictions) -> Option<(Threshold, &String)> {
     let threshold = predictions.threshold?;
     Some((threshold, predictions.classes.get(threshold.class)?))
@@ -106,17 +97,19 @@ fn key(path: &Path, name: &str) -> Result<Key, Failure> {
 }
 
 /// The class that is predicted, and every class's probability.
-fn table(predictions: &Predictions, key: Option<&Key>) -> String {
-    let heads: Vec<String> = predictions.classes.iter().map(|class| field(&format!("p_{class}"))).collect();
-    let first = key.map_or(String::new(), |key| field(&key.name) + ",");
-    let mut text = format!("{first}prediction,{}\n", heads.join(","));
-    for (k, (class, row)) in predictions.classes_of_records().zip(&predictions.probabilities).enumerate() {
-        let name = predictions.classes.get(class).map_or(String::new(), |name| field(name));
-        let cells: Vec<String> = row.iter().map(|p| format!("{p:.6}")).collect();
-        let first = key.and_then(|key| key.values.get(k)).map_or(String::new(), |value| field(value) + ",");
-        let _ = writeln!(text, "{first}{name},{}", cells.join(","));
-    }
-    text
+fn table(predictions: &Predictions, key: Option<&Key>) -> Result<String, Failure> {
+    let head = key.map(|key| key.name.clone()).into_iter().chain(["prediction".to_string()]);
+    let head: Vec<String> =
+        head.chain(predictions.classes.iter().map(|class| format!("p_{class}"))).collect();
+    let row = |(k, (class, row)): (usize, (usize, &Vec<f64>))| -> Vec<String> {
+        let first = key.and_then(|key| key.values.get(k)).cloned();
+        let class = predictions.classes.get(class).cloned().unwrap_or_default();
+        first.into_iter().chain([class]).chain(row.iter().map(|p| format!("{p:.6}"))).collect()
+    };
+    let records = predictions.classes_of_records().zip(&predictions.probabilities).enumerate();
+    let rows: Vec<Vec<String>> = records.map(row).collect();
+    let bytes = csv::text_of(&head, &rows).map_err(work("cannot write the predictions"))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The same for programs; where a file has the predictions, only what is to be said of them.
@@ -145,10 +138,4 @@ fn to_json(predictions: &Predictions, key: Option<&Key>, out: Option<&Path>) -> 
         "file": out.map(|out| out.display().to_string()),
         "predictions": out.is_none().then(|| all.map(one).collect::<Vec<_>>()),
     })
-}
-
-/// A field of a CSV file.
-fn field(text: &str) -> String {
-    let plain = !text.contains([',', '"', '\n', '\r']);
-    if plain { text.to_string() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }

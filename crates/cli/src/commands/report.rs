@@ -17,7 +17,7 @@ pub fn run(folder: &Path, figures: bool) -> Result<(), Failure> {
     let drawn = match &report.figure {
         Some(figure) if figures => write_figures(folder, names::FIGURE, figure)?,
         None if figures => {
-            tell("warning: there is nothing to draw: no figure was written");
+            tell("warning: nothing to draw: no figure was written");
             Vec::new()
         }
         _ => Vec::new(),

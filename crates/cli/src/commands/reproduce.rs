@@ -1,30 +1,24 @@
 //! `prdo reproduce`: from what was typed to an experiment, and what is printed of it.
 
-use crate::cli::frontier::{Data, FrontierArgs, Map};
-use crate::cli::{Experiment, ExperimentArgs, Table1Args, TableNoise, TableStart};
-use crate::commands::compare::print_table;
+use crate::cli::frontier::FrontierArgs;
+use crate::cli::table_1::Table1Args;
+use crate::cli::{Experiment, ExperimentArgs};
 use crate::commands::run::built_with_bar;
+use crate::commands::table::print_table;
 use crate::commands::watch::{Bar, Stop, checkpoint_interval};
-use crate::commands::{Failure, set_threads, use_threads};
-use crate::progress::{Progress, say, tell};
+use crate::commands::{Failure, use_threads};
+use crate::progress::{Counter, say, tell};
 use prdo::build::Built;
-use prdo::network::Law;
 use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, names};
 use prdo::trainer::{ObserverError, TrainObserver};
 use prdo_paper::grid::{self, Grid, Results as _};
 use prdo_paper::{Error, Front, bounds, figure_1, frontier, sensitivity_example, table_1};
 use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
-    }
-}
-
-/// The terminal, for experiments made of runs.
 struct Terminal;
 
 impl Front for Terminal {
@@ -57,8 +51,8 @@ pub fn run(experiment: &Experiment) -> Result<(), Failure> {
 
 fn run_figure_1(args: &ExperimentArgs) -> Result<(), Failure> {
     let folder = new_folder(args, "figure-1")?;
-    let bar = RunsBar::new(figure_1::runs(args.quick));
-    let measured = figure_1::measure(args.quick, &|what| bar.tick(what))?;
+    let bar = Counter::new(figure_1::runs(args.quick), "runs");
+    let measured = figure_1::measure(args.quick, &|what| bar.step(what))?;
     drop(bar);
     measured.write(&folder)?;
     if args.out.json {
@@ -95,15 +89,15 @@ fn run_sensitivity_example(args: &ExperimentArgs) -> Result<(), Failure> {
     }
     match results.holds {
         true => Ok(()),
-        false => Err(Failure::Work("the proposition does not hold on this run".into())),
+        false => Err(Failure::Work("the proposition does not hold in this run".into())),
     }
 }
 
 fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
     let folder = new_folder(args, "bounds")?;
     let experiment = bounds::Bounds::new(args.quick)?;
-    let bar = RunsBar::new(experiment.runs());
-    let results = experiment.measure(&|| bar.tick(""))?;
+    let bar = Counter::new(experiment.runs(), "runs");
+    let results = experiment.measure(&|| bar.step(""))?;
     drop(bar);
     bounds::write(&folder, &results)?;
     if args.out.json {
@@ -123,64 +117,52 @@ fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
     }
     match results.violated() {
         0 => Ok(()),
-        n => Err(Failure::Work(format!("{n} inequalities do not hold on these runs"))),
+        n => Err(Failure::Work(format!("{n} inequalities do not hold in these runs"))),
     }
 }
 
 fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
-    set_threads(args.threads)?;
+    use_threads(args.threads)?;
     let plan = table_1::Plan::new(table_1_request(args)?)?;
     let results = fill(&plan, args.table_only)?;
     let left = plan.unfinished(&results);
     if args.json {
-        #[derive(Serialize)]
-        struct Shown<'a> {
-            cells: &'a [table_1::Cell],
-            unfinished: usize,
-        }
-        return say_json(&Shown { cells: &results.cells, unfinished: left });
+        return say_json(&json!({ "cells": results.cells, "unfinished": left }));
     }
     for (k, table) in table_1::Table::all(&results, &plan).iter().enumerate() {
         say(&if k == 0 { table_1::state(table, &plan, &results) } else { table.group.title() });
         say("");
         let (head, rows) = table.rows();
-        print_strings(&head, &rows);
+        print_table(&head, &rows);
         say("");
         table.verdict().iter().for_each(|line| say(line));
         say(&table.group.caption());
         say("");
     }
-    say_how_to_go_on(&plan, left);
+    say_how_to_resume(&plan, left);
     Ok(())
 }
 
 fn run_frontier(args: &FrontierArgs) -> Result<(), Failure> {
-    set_threads(args.threads)?;
+    use_threads(args.threads)?;
     let plan = frontier::Plan::new(frontier_request(args))?;
     plan.skipped.iter().for_each(|line| tell(line));
     let results = fill(&plan, args.table_only)?;
     let (points, left) = (frontier::Point::all(&results), plan.unfinished(&results));
     if args.json {
-        #[derive(Serialize)]
-        struct Shown {
-            points: Vec<frontier::PointRow>,
-            unfinished: usize,
-        }
-        return say_json(&Shown {
-            points: points.iter().map(frontier::Point::row).collect(),
-            unfinished: left,
-        });
+        let points: Vec<_> = points.iter().map(frontier::Point::row).collect();
+        return say_json(&json!({ "points": points, "unfinished": left }));
     }
     for table in frontier::tables(&points) {
         say(&table.title);
         say("");
-        print_strings(&table.head, &table.rows);
+        print_table(&table.head, &table.rows);
         say("");
         table.verdict.iter().for_each(|line| say(line));
         say("");
     }
     say(frontier::CAPTION);
-    say_how_to_go_on(&plan, left);
+    say_how_to_resume(&plan, left);
     Ok(())
 }
 
@@ -196,16 +178,16 @@ fn fill<G: Grid>(grid: &G, table_only: bool) -> Result<G::Results, Failure> {
     match end {
         grid::End::Done => Ok(results),
         grid::End::Interrupted => {
-            tell(&format!("stopped; go on with: {}", grid.command()));
+            tell(&format!("stopped; resume with: {}", grid.command()));
             Err(Failure::Work("interrupted".into()))
         }
     }
 }
 
-fn say_how_to_go_on(grid: &impl Grid, left: usize) {
+fn say_how_to_resume(grid: &impl Grid, left: usize) {
     say(&format!("report: {}", grid.out().join(names::REPORT).display()));
     if left > 0 {
-        say(&format!("to go on: {}", grid.command()));
+        say(&format!("to resume: {}", grid.command()));
     }
 }
 
@@ -216,14 +198,8 @@ fn table_1_request(args: &Table1Args) -> Result<table_1::Request, Failure> {
         epsilons: args.epsilon.clone(),
         rounds: args.rounds,
         seeds: args.seeds.clone(),
-        noise: match args.noise {
-            TableNoise::Accountant => table_1::Noise::Accountant,
-            TableNoise::Paper => table_1::Noise::Paper,
-        },
-        start: match args.start {
-            TableStart::FanIn => Law::FanIn,
-            TableStart::Glorot => Law::Glorot,
-        },
+        noise: args.noise,
+        start: args.start,
         out: args.out.clone(),
         quick: args.quick,
         checkpoint_every: checkpoint_interval(args.checkpoint_every)?,
@@ -231,20 +207,10 @@ fn table_1_request(args: &Table1Args) -> Result<table_1::Request, Failure> {
 }
 
 fn frontier_request(args: &FrontierArgs) -> frontier::Request {
-    let data = |data: &Data| match data {
-        Data::Cifar10 => frontier::Data::Cifar10,
-        Data::FashionMnist => frontier::Data::FashionMnist,
-        Data::Mnist => frontier::Data::Mnist,
-        Data::Digits => frontier::Data::Digits,
-    };
-    let map = |map: &Map| match map {
-        Map::Scattering => frontier::Map::Scattering,
-        Map::Patches => frontier::Map::Patches,
-    };
     frontier::Request {
-        data: args.data.iter().map(data).collect(),
+        data: args.data.clone(),
         folder: args.folder.clone(),
-        maps: args.features.iter().map(map).collect(),
+        maps: args.features.clone(),
         methods: args.methods.clone(),
         epsilons: args.epsilon.clone(),
         seeds: args.seeds,
@@ -255,33 +221,12 @@ fn frontier_request(args: &FrontierArgs) -> frontier::Request {
 }
 
 fn new_folder(args: &ExperimentArgs, name: &str) -> Result<Folder, Failure> {
-    use_threads(&args.out)?;
+    use_threads(args.out.threads)?;
     Ok(Folder::create(args.out.out.as_deref(), name, args.out.overwrite)?)
 }
 
-/// A bar of runs that many threads move.
-struct RunsBar(Mutex<(Progress, u64)>);
-
-impl RunsBar {
-    fn new(runs: u64) -> Self {
-        Self(Mutex::new((Progress::new(runs, "runs"), 0)))
-    }
-
-    fn tick(&self, what: &str) {
-        if let Ok(mut guard) = self.0.lock() {
-            guard.1 += 1;
-            let done = guard.1;
-            guard.0.at(done, || what.to_string());
-        }
-    }
-}
-
-fn print_strings(head: &[String], rows: &[Vec<String>]) {
-    print_table(&head.iter().map(String::as_str).collect::<Vec<_>>(), rows);
-}
-
 fn say_json(value: &impl Serialize) -> Result<(), Failure> {
-    say(&serde_json::to_string(value).map_err(Error::from)?);
+    say(&serde_json::to_string(value)?);
     Ok(())
 }
 
@@ -299,7 +244,7 @@ mod tests {
         }
     }
 
-    fn command_to_go_on(words: &str) -> String {
+    fn command_to_resume(words: &str) -> String {
         match typed(words) {
             Experiment::Table1(args) => {
                 table_1::Plan::new(table_1_request(&args).unwrap()).unwrap().command()
@@ -310,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_to_go_on_repeats_what_was_asked() {
+    fn the_command_to_resume_repeats_what_was_asked() {
         for options in [
             "table-1",
             "table-1 --quick",
@@ -322,7 +267,7 @@ mod tests {
         ] {
             let words = format!("prdo reproduce {options}");
             let expected = words.replace("'a'", "''\\''a'\\'''").replace(" --table-only", "");
-            assert_eq!(command_to_go_on(&words), expected);
+            assert_eq!(command_to_resume(&words), expected);
         }
     }
 

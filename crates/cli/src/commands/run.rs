@@ -2,9 +2,9 @@
 
 use super::dashboard::{self, Window};
 use super::watch::{Bar, Stop, checkpoint_interval};
-use super::{Failure, use_threads};
+use super::{Failure, read_run_file, shell_word, use_threads};
 use crate::cli::RunArgs;
-use crate::progress::{Patience, Progress, say, tell};
+use crate::progress::{Patience, Progress, say, tell, warn};
 use prdo::budget::words::short;
 use prdo::build::{Built, NetworkFacts, build_showing};
 use prdo::report::{describe, measured_note};
@@ -12,16 +12,13 @@ use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, Summary, artefact, names};
 use prdo::trainer::{Opened, Options, Trainer};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
+    use_threads(args.out.threads)?;
     let checkpoint_every = checkpoint_interval(args.checkpoint_every)?;
-    let mut document = Document::read(&args.file)?;
-    for assignment in &args.set {
-        document.set(assignment)?;
-    }
+    let mut document = read_run_file(&args.file, &args.set)?;
     if let Some(seed) = args.seed {
         document.set(&format!("seed={seed}"))?;
     }
@@ -34,7 +31,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let trainer = match Trainer::open(&folder, &document, &mut built)? {
         Opened::Finished(summary) => {
-            tell("this run is finished already");
+            tell("this run is already finished");
             show(&summary, folder.path(), args.out.json);
             return Ok(());
         }
@@ -42,7 +39,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     match (args.resume, trainer.stage()) {
         (true, stage) if stage.rows.is_empty() => {
-            tell("no checkpoint was written yet: starting from the beginning");
+            tell("no checkpoint yet: starting from the beginning");
         }
         (true, stage) => tell(&format!("resuming after round {}", stage.round)),
         (false, _) => {}
@@ -78,26 +75,20 @@ fn train_and_show(
         }
         None => {
             let (done, again) = (trained.round, options.again);
-            tell(&format!("stopped after round {done} of {rounds}; go on with: {again}"));
+            tell(&format!("stopped after round {done} of {rounds}; resume with: {again}"));
             Err(Failure::Work("interrupted".into()))
         }
     }
 }
 
-/// What to type to go on with a run that was stopped.
+/// What to type to resume a run that was stopped.
 fn again(args: &RunArgs, folder: &Path) -> String {
     let mut typed = vec!["prdo".to_string(), "run".into(), args.file.display().to_string()];
     typed.extend(["--out".into(), folder.display().to_string()]);
     typed.extend(args.seed.into_iter().flat_map(|seed| ["--seed".into(), seed.to_string()]));
     typed.extend(args.set.iter().flat_map(|change| ["--set".into(), change.clone()]));
     typed.push("--resume".into());
-    // As a shell takes it.
-    let plain = |c: char| c.is_alphanumeric() || "-_=./,:+".contains(c);
-    let word = |word: String| match word.chars().all(plain) && !word.is_empty() {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    typed.into_iter().map(word).collect::<Vec<_>>().join(" ")
+    typed.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Builds the run, with a bar while features are extracted.
@@ -106,22 +97,18 @@ pub fn built_with_bar(document: &Document) -> Result<Built, ConfigError> {
     let bar: Mutex<Option<Progress>> = Mutex::new(None);
     build_showing(document, &|done, total| {
         // The bar says it from here on.
-        slow.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let mut bar = bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        slow.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
         bar.get_or_insert_with(|| Progress::new(total as u64, "images"))
             .at(done as u64, || "features".into());
-        if done == total
-            && let Some(mut bar) = bar.take()
-        {
-            bar.finish();
+        if done == total {
+            bar.take();
         }
     })
 }
 
 fn announce(built: &Built) {
-    for warning in &built.warnings {
-        tell(&format!("warning: {warning}"));
-    }
+    warn(&built.warnings);
     let facts = &built.prepared.facts;
     let privacy = match built.prepared.guarantee {
         Some(g) => {
@@ -146,7 +133,7 @@ fn announce(built: &Built) {
     }
     if let Some(g) = built.prepared.guarantee {
         let least = facts.least_records;
-        tell(&format!("smallest node: {least} records, each drawn with probability {:.3} a round", g.rate));
+        tell(&format!("smallest node: {least} records, each drawn with probability {:.3} per round", g.rate));
     }
     if let Some(names) = &built.node_names {
         tell(&holders(names, &built.prepared.node_records));
@@ -154,7 +141,6 @@ fn announce(built: &Built) {
     tell("seeded simulation: not private against anyone who knows the seed");
 }
 
-/// The nodes by name, each with its records.
 fn holders(names: &[String], records: &[usize]) -> String {
     /// More are counted.
     const MOST: usize = 20;
@@ -164,13 +150,12 @@ fn holders(names: &[String], records: &[usize]) -> String {
     format!("records to train on: {}{more}", each.collect::<Vec<_>>().join(", "))
 }
 
-/// Prints a summary, for people or for programs.
 fn show(summary: &Summary, folder: &Path, json: bool) {
     if json { say(&artefact::line(summary)) } else { print_summary(summary, folder) }
 }
 
 fn print_summary(summary: &Summary, folder: &Path) {
-    // A summary has no number where there was NaN or ∞: the model ran away, whichever it was.
+    // A summary has no number where there was NaN or ∞: training diverged, whichever it was.
     let size = |value: Option<f64>, shown: fn(f64) -> String| value.map_or("∞".to_string(), shown);
     say(&format!(
         "done: loss {}, gradient norm {} after {} rounds in {:.2} s",
@@ -200,12 +185,9 @@ fn print_summary(summary: &Summary, folder: &Path) {
         if !beside.is_empty() {
             say(&beside.join("; "));
         }
-        let of_chance = summary.most_common_class.zip(summary.test_records);
-        if let Some(line) =
-            of_chance.and_then(|(common, records)| maybe_chance(accuracy, common, records as f64))
-        {
-            say(&line);
-        }
+        let common = summary.most_common_class.zip(summary.test_records);
+        let chance = common.and_then(|(common, records)| maybe_chance(accuracy, common, records as f64));
+        chance.iter().for_each(|line| say(line));
     }
     match (summary.epsilon_spent, summary.delta) {
         (Some(epsilon), Some(delta)) => say(&format!(
@@ -227,7 +209,7 @@ fn maybe_chance(accuracy: f64, common: f64, records: f64) -> Option<String> {
     let above = accuracy - common;
     (above > 0.0 && above < margin).then(|| {
         format!(
-            "{:.2} points above it may be chance: on {records} test records accuracies are sure to ± {:.2} points",
+            "{:.2} points above it may be chance: on {records} test records an accuracy is known to ± {:.2} points",
             100.0 * above,
             100.0 * margin
         )

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// A file that a command reads: what it is, in words, and where.
 pub type Read<'a> = (&'a str, PathBuf);
 
-/// The files of a run's folder.
 pub fn of_run(folder: &Path) -> impl Iterator<Item = Read<'static>> {
     names::OF_A_RUN.iter().map(move |name| ("a file of the run", folder.join(name)))
 }
@@ -30,13 +29,12 @@ pub fn check<'a>(
             Err(Failure::Input(format!("--out {shown} is a folder: name a file in it")))
         }
         Ok(_) if !overwrite => {
-            Err(Failure::Input(format!("{shown} is there already: choose another --out, or add --overwrite")))
+            Err(Failure::Input(format!("{shown} already exists: choose another --out, or add --overwrite")))
         }
         _ => Ok(()),
     }
 }
 
-/// Whether two paths lead to one file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     real(one).is_some_and(|one| real(other) == Some(one))

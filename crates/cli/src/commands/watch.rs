@@ -33,18 +33,15 @@ impl Stop {
         Ok(LISTENING.get_or_init(|| stop).clone())
     }
 
-    /// The flag itself, for whoever looks at it.
     pub fn flag(&self) -> &Arc<AtomicBool> {
         &self.0
     }
 
-    /// Whether it was.
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
-/// The time between checkpoints, from what was typed.
 pub fn checkpoint_interval(seconds: f64) -> Result<Duration, Failure> {
     if !(seconds.is_finite() && seconds >= 0.0) {
         return Err(Failure::Input("--checkpoint-every must be a number of seconds of at least 0".into()));
@@ -52,16 +49,13 @@ pub fn checkpoint_interval(seconds: f64) -> Result<Duration, Failure> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// The bar of one training.
 pub struct Bar {
-    /// Stands before the figures beside it.
     label: String,
     progress: Progress,
     patience: Option<Patience>,
 }
 
 impl Bar {
-    /// Of so many rounds, of which some are done.
     pub fn new(label: String, rounds: u32, done: u32) -> Self {
         let progress = Progress::new(u64::from(rounds), "rounds").from(u64::from(done));
         Self { label, progress, patience: None }
@@ -104,7 +98,7 @@ fn figures(rows: &[Row], label: &str, spent: Option<(f64, f64, f64)>) -> Figures
         curves.push(Curve { name: "accuracy", values, log: false, now: format!("{:.1} %", 100.0 * now) });
     }
     let norm = last.map_or(f64::NAN, |r| r.grad_norm);
-    // NaN and ∞ are one thing to whoever watches: the model ran away.
+    // NaN and ∞ are one thing to whoever watches: training diverged.
     let norm = if last.is_some() && !norm.is_finite() { "∞".into() } else { format!("{norm:.2e}") };
     let values = sampled().map(|r| r.grad_norm).collect();
     curves.push(Curve { name: "‖∇f‖", values, log: true, now: norm.clone() });

@@ -3,19 +3,16 @@
 use console::measure_text_width;
 use prdo::budget::words::short;
 
-/// Heights of a curve.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Cells of a curve, and of the budget's bar.
 const CELLS: usize = 24;
 /// Cells of the names before them.
 const NAME: usize = 9;
 
-/// How one measurement went.
+/// The course of one measurement.
 #[derive(Debug, Default)]
 pub struct Curve {
-    /// What it is.
     pub name: &'static str,
-    /// Its values so far, in order.
     pub values: Vec<f64>,
     /// Whether heights are those of the logarithm.
     pub log: bool,
@@ -23,18 +20,13 @@ pub struct Curve {
     pub now: String,
 }
 
-/// What privacy has cost so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Spent {
-    /// ε spent.
     pub epsilon: f64,
-    /// ε that may be spent.
     pub budget: f64,
-    /// δ of both.
     pub delta: f64,
 }
 
-/// What stands beside or beneath a bar.
 #[derive(Debug, Default)]
 pub struct Figures {
     /// All of it in one line, for pipes and narrow terminals.
@@ -43,7 +35,6 @@ pub struct Figures {
     pub label: String,
     /// Curves, the most telling first.
     pub curves: Vec<Curve>,
-    /// The budget.
     pub spent: Option<Spent>,
     /// A remark in a line of its own; may be empty.
     pub note: String,
@@ -63,7 +54,6 @@ impl Figures {
         Some(format!("{}{}", curve.unwrap_or_default(), spent.or(note).unwrap_or_default()))
     }
 
-    /// The lines beneath the bar.
     pub(super) fn lines(&self, width: usize, color: bool) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.label.is_empty() {
@@ -72,21 +62,18 @@ impl Figures {
         let mut line = String::new();
         for curve in &self.curves {
             let cells = paint(color, "36", &sparkline(&curve.values, curve.log, CELLS));
-            let pad = " ".repeat(NAME.saturating_sub(plain_width(curve.name)));
+            let pad = " ".repeat(NAME.saturating_sub(measure_text_width(curve.name)));
             let piece = format!("{}{pad}{cells} {}", curve.name, curve.now);
             let gap = if line.is_empty() { "" } else { "    " };
-            if plain_width(&line) + gap.len() + plain_width(&piece) > width {
+            if measure_text_width(&line) + gap.len() + measure_text_width(&piece) > width {
                 break;
             }
             line = format!("{line}{gap}{piece}");
         }
         lines.extend(Some(line).filter(|line| !line.is_empty()));
         if let Some(Spent { epsilon, budget, delta }) = self.spent {
-            let full = paint(
-                color,
-                if epsilon > 0.9 * budget { "33" } else { "34" },
-                &bar(epsilon / budget, CELLS, "█", "▌", "░"),
-            );
+            let code = if epsilon > 0.9 * budget { "33" } else { "34" };
+            let full = paint(color, code, &bar(epsilon / budget, CELLS, "█", "▌", "░"));
             let pad = " ".repeat(NAME - 1);
             let (epsilon, budget) = (short(epsilon, 3), short(budget, 3));
             lines.push(format!("ε{pad}{full} {epsilon} of {budget} at δ = {delta:e}"));
@@ -98,12 +85,6 @@ impl Figures {
     }
 }
 
-/// A text's cells on a terminal.
-pub(super) fn plain_width(text: &str) -> usize {
-    measure_text_width(text)
-}
-
-/// A text in a colour, where colours are wanted.
 pub(super) fn paint(color: bool, code: &str, text: &str) -> String {
     if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
 }
@@ -163,7 +144,7 @@ mod tests {
         };
         for width in [60, 79, 100] {
             for line in figures.lines(width, true) {
-                assert!(plain_width(&line) <= width, "{width}: {line}");
+                assert!(measure_text_width(&line) <= width, "{width}: {line}");
             }
         }
         let plain = figures.lines(100, false);

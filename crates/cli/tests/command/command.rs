@@ -100,7 +100,7 @@ fn a_finished_run_is_never_overwritten_silently() {
     assert_ne!(desk.bytes("out/model.safetensors"), before);
     std::fs::remove_file(desk.path("out/report.html")).unwrap();
     let resumed = desk.prdo("run small.toml --out out --resume --seed 9").done();
-    assert!(resumed.stderr.contains("finished already") && resumed.stdout.contains("test accuracy"));
+    assert!(resumed.stderr.contains("already finished") && resumed.stdout.contains("test accuracy"));
     assert!(desk.path("out/report.html").is_file());
     let other = desk.prdo("run small.toml --out out --resume");
     assert_eq!(other.code, Some(2));

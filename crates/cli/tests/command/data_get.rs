@@ -53,13 +53,13 @@ fn local_archives_and_folders() {
     is_whole(&desk);
     let before = desk.listing();
     let again = desk.prdo(&format!("{LOCAL} absent.tar.gz")).done();
-    assert!(again.stdout.contains("there already"), "{}", again.stdout);
+    assert!(again.stdout.contains("already exists"), "{}", again.stdout);
     assert_eq!(desk.listing(), before);
     // What is there is looked at, not believed.
     desk.write("data/cifar-10-batches-bin/data_batch_2.bin", "other");
-    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["there already", "data_batch_2.bin", "SHA-256"]);
+    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["already exists", "data_batch_2.bin", "SHA-256"]);
     std::fs::remove_file(desk.path("data/cifar-10-batches-bin/data_batch_2.bin")).unwrap();
-    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["there already", "data_batch_2.bin is missing"]);
+    refused(&desk, &format!("{LOCAL} cifar.tar.gz"), &["already exists", "data_batch_2.bin is missing"]);
 
     std::fs::rename(desk.path("data"), desk.path("old")).unwrap();
     desk.write("plain.tar", tar(&files()));
@@ -126,7 +126,7 @@ fn bad_archives_are_refused_and_nothing_is_left() {
         gz(&tar(&files))
     };
     let wrong = changed(&|files| files[3].1[100] ^= 1);
-    get("wrong.tar.gz", &wrong, &["wrong.tar.gz", "data_batch_4.bin", "SHA-256", "wanted"]);
+    get("wrong.tar.gz", &wrong, &["wrong.tar.gz", "data_batch_4.bin", "SHA-256", "expected"]);
     let fewer = changed(&|files| drop(files.remove(5)));
     get("fewer.tar.gz", &fewer, &["test_batch.bin is missing"]);
     let twice = changed(&|files| files.push(files[0].clone()));
@@ -285,7 +285,7 @@ mod downloads {
     fn a_later_command_goes_on_with_what_is_there() {
         let (desk, archive) = desk();
         let server = Server::new(Habits { cuts: vec![1200, 0, 0, 0], ..serving(&archive) });
-        failed(&get(&desk, &server), &["1200 bytes are kept", "goes on from there"]);
+        failed(&get(&desk, &server), &["1200 bytes are kept", "rerun the command to resume"]);
         assert!(!desk.path("data/cifar-10-batches-bin").exists());
         get(&desk, &server).done();
         is_whole(&desk);
@@ -328,7 +328,7 @@ mod downloads {
         let (desk, archive) = super::desk();
         let server = Server::new(Habits { no_length: true, cuts: vec![2000], ..serving(&archive) });
         failed(&get(&desk, &server), &["c.tar.gz"]);
-        assert!(!desk.path("data").exists(), "nothing to go on with is kept");
+        assert!(!desk.path("data").exists(), "nothing is kept to resume from");
         get(&desk, &server).done();
         is_whole(&desk);
     }

@@ -224,10 +224,10 @@ fn a_table_becomes_a_run_that_learns_in_two_commands() {
         .prdo("new patients.csv --label hospital --nodes 8 --epsilon 1 --out other/run.toml")
         .done()
         .stdout;
-    assert!(dealt.contains("dealt out at random to 8 organisations"), "{dealt}");
+    assert!(dealt.contains("distributed at random to 8 organisations"), "{dealt}");
     desk.prdo("run other/run.toml --out dealt --set rounds=2").done();
     for (args, words) in [
-        ("--label readmitted", "patients.toml is there already"),
+        ("--label readmitted", "patients.toml already exists"),
         (
             "--out a.toml",
             "--label is missing: which column is to be predicted? Columns with 2 to 20 different values: hospital, ward, readmitted",

@@ -208,7 +208,7 @@ fn nodes_go_on_to_the_bits_of_the_release_that_began_and_of_the_simulator() {
     for (child, name) in children.into_iter().zip(MEMBERS) {
         let output = child.wait_with_output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && told.contains("going on after round"), "{name}: {told}");
+        assert!(output.status.success() && told.contains("resuming after round"), "{name}: {told}");
     }
     desk.prdo("run run.toml --out simulated --seed 5").done();
     let (_, models) = prdo::store::read_models(&desk.bytes("simulated/model.safetensors")).unwrap();

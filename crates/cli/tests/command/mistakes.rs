@@ -122,8 +122,8 @@ fn info_asks_which_column_is_the_label_and_who_holds_a_record() {
     let desk = desk("");
     let said = desk.prdo("data info patients.csv").done().stdout;
     for words in [
-        "outcome looks like what is to be told (the label): say so with --label outcome",
-        "hospital looks like who holds a record: say so with --node hospital",
+        "outcome looks like the label (the column to predict): if so, give --label outcome",
+        "hospital looks like the holder of a record: if so, give --node hospital",
         "# Not in here: outcome",
         "categories = [\"sex\"]",
     ] {

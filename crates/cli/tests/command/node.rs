@@ -26,7 +26,7 @@ fn three_processes_give_the_simulators_bits() {
         assert_eq!((&status["state"], &status["round"]), (&"finished".into(), &rounds.into()));
         // The same command again: nothing is left to do.
         let again = trio.desk.prdo(&trio.typed("east", "all.agreement", "east")).done();
-        assert!(again.stderr.contains("finished already"), "{}", again.stderr);
+        assert!(again.stderr.contains("already finished"), "{}", again.stderr);
         let log = trio.desk.read("east/log.jsonl");
         for line in log.lines() {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -151,7 +151,7 @@ fn a_member_that_is_told_to_stop_goes_on_later() {
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert_eq!(trio.wait(&mut children[1], "east"), Some(1));
     let told = trio.told("east");
-    assert!(told.contains("everything is saved: the same command goes on"), "{told}");
+    assert!(told.contains("everything is saved: rerun the command to resume"), "{told}");
     let status = trio.desk.prdo("node status east --json").json();
     assert_eq!(status["state"], "stopped");
     let done = status["round"].as_u64().unwrap();
@@ -169,7 +169,7 @@ fn a_member_that_is_told_to_stop_goes_on_later() {
     for (child, name) in children.iter_mut().zip(NAMES) {
         trio.done(child, name);
     }
-    assert!(trio.told("east").contains(&format!("going on after round {done}")));
+    assert!(trio.told("east").contains(&format!("resuming after round {done}")));
     trio.same_as_simulated();
 
     // A second run on the same records does not fit the budget: refused before anything is sent.

@@ -297,7 +297,7 @@ fn bad_members_and_run_files_have_messages_of_their_own() {
     refused(&desk, &format!("{INIT} --relay http://plain.example"), &["relay", "https://"]);
     refused(&desk, &format!("{INIT} --rounds-done 3"), &["--continues"]);
     desk.prdo(INIT).done();
-    refused(&desk, INIT, &["all.agreement is there already", "--overwrite"]);
+    refused(&desk, INIT, &["all.agreement already exists", "--overwrite"]);
     desk.prdo(&format!("{INIT} --overwrite --relay https://relay.example")).done();
 }
 

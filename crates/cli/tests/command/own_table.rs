@@ -68,7 +68,7 @@ fn no_output_takes_the_place_of_an_input() {
     refused(&desk, "predict out c.csv --out sub", &["sub is a folder"]);
     // What is no input may be replaced by who says so.
     desk.prdo("predict out c.csv --out p.csv").done();
-    refused(&desk, "predict out c.csv --out p.csv", &["is there already"]);
+    refused(&desk, "predict out c.csv --out p.csv", &["already exists"]);
     desk.prdo("predict out c.csv --out p.csv --overwrite").done();
     // An agreement does not take the place of what it is made from.
     desk.write("members.txt", "x\n");
@@ -150,7 +150,7 @@ fn new_refuses_what_run_would_refuse() {
     // The label first, whatever is there already.
     desk.write("c.toml", "");
     refused(&desk, "new c.csv", &["--label is missing"]);
-    refused(&desk, "new c.csv --label defaulted", &["c.toml is there already"]);
+    refused(&desk, "new c.csv --label defaulted", &["c.toml already exists"]);
     for (line, words) in [
         ("new c.csv --label defaulted --epsilon -1", "'-1' for '--epsilon <E>'"),
         ("new c.csv --label defaulted --nodes -1", "'-1' for '--nodes <N>'"),
@@ -229,7 +229,7 @@ fn a_number_that_names_a_holder_is_learned_from() {
     desk.write("c.csv", table.replacen("income", "Years at bank", 1));
     let said = desk.prdo("new c.csv --label defaulted").done().stdout;
     assert!(said.contains("columns to learn from: Years at bank, debts, job"), "{said}");
-    assert!(said.contains("branch looks like who holds a record: say so with --node branch"), "{said}");
+    assert!(said.contains("branch looks like the holder of a record: if so, give --node branch"), "{said}");
 }
 
 #[test]

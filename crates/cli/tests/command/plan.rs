@@ -170,7 +170,7 @@ fn a_budget_gives_noise_suggestions_and_changes() {
 fn vacuous_bounds_are_called_so() {
     let desk = Desk::new();
     let text = desk.prdo(&format!("{RING} {LEVELS} {BUDGET}")).done().stdout;
-    assert!(text.contains("It says nothing: without any training"), "{text}");
+    assert!(text.contains("The bound is vacuous: without any training"), "{text}");
     let answer = desk.prdo(&format!("{RING} {LEVELS} {BUDGET} --json")).json();
     assert!(answer["vacuous"] == true && answer["verdict"]["because"][0] == "optimization");
     assert!(number(&answer, "bounds/stationarity") > number(&answer, "verdict/start"));
@@ -179,7 +179,7 @@ fn vacuous_bounds_are_called_so() {
     assert!(answer["vacuous"] == false && number(&answer, "lambda") == 0.0, "{answer}");
     assert_eq!(number(&answer, "split/heterogeneity"), 0.0);
     let text = desk.prdo(&format!("{long} {LEVELS}")).done().stdout;
-    assert!(text.contains("It says something"), "{text}");
+    assert!(text.contains("The bound is informative"), "{text}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_run_is_written_for_other_tools() {
     assert!(readable(&average).contains("Gemm") && readable(&average).contains("scores") && average != own);
     assert!(readable(&average).contains("ε = ") && readable(&own).contains("node 3"));
 
-    refused(&desk, "export onnx out --out average.onnx", &["is there already", "--overwrite"]);
+    refused(&desk, "export onnx out --out average.onnx", &["already exists", "--overwrite"]);
     desk.prdo("export onnx out --out average.onnx --overwrite").done();
     refused(&desk, "export onnx out --out x.onnx --node 4", &["--node 4", "from 0 to 3"]);
     refused(&desk, "export onnx out --out logs", &["is a folder"]);
@@ -218,7 +218,7 @@ fn a_model_predicts_new_records_by_the_names_of_their_columns() {
     refused(&desk, "predict out new.csv --threshold 1.5", &["threshold 1.5", "from 0 to 1"]);
     refused(&desk, "predict out new.csv --threshold sick=0.5", &["threshold sick=0.5", "\"ill\""]);
 
-    refused(&desk, "predict out people.csv --out predictions.csv", &["is there already"]);
+    refused(&desk, "predict out people.csv --out predictions.csv", &["already exists"]);
     refused(&desk, "predict out new.csv --node 3", &["node 3", "from 0 to 2"]);
     refused(&desk, "predict nowhere new.csv", &["nowhere", "finished run"]);
     desk.write("short.csv", "age\n1\n");

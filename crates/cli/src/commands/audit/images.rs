@@ -10,13 +10,11 @@ use prdo_audit::reconstruction::{Attack, Attempt, Noise};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// Images that are shown.
 const SHOWN: usize = 8;
 const CLASSES: usize = 10;
 /// Pixels of an image, and of one line of it.
 const PIXELS: (usize, usize) = (64, 8);
 
-/// What became of many images.
 pub struct Images {
     noise_multiplier: f64,
     truths: Vec<Vec<f64>>,
@@ -29,8 +27,7 @@ impl Images {
     pub fn attack(noise_multiplier: f64, seed: u64, quick: bool) -> Result<Self, Failure> {
         let table = digits().table;
         let count = if quick { 50 } else { 200 };
-        let model = Softmax::new(PIXELS.0, CLASSES, 0.0).map_err(|e| Failure::Work(e.to_string()))?;
-        let model = Arc::new(model);
+        let model = Arc::new(Softmax::new(PIXELS.0, CLASSES, 0.0).map_err(|e| Failure::Work(e.to_string()))?);
         let mut images = Self { noise_multiplier, truths: vec![], off: vec![], on: vec![] };
         for record in 0..count as u32 {
             let one: Table = table.select(&[record]);
@@ -43,7 +40,6 @@ impl Images {
         Ok(images)
     }
 
-    /// The noise multiplier for people.
     fn z(&self) -> String {
         super::words::figure(self.noise_multiplier)
     }
@@ -102,7 +98,6 @@ impl Images {
         checks
     }
 
-    /// The figures.
     pub fn json(&self) -> Json {
         json!({
             "images": self.truths.len(),
@@ -113,7 +108,6 @@ impl Images {
         })
     }
 
-    /// The figures in a sentence.
     pub fn sentence(&self) -> String {
         format!(
             "An image rebuilt from one message: correlation {:.3} ({:.0} dB) without noise, {:.3} ({:.0} dB) with noise z = {}, \
@@ -128,7 +122,6 @@ impl Images {
         )
     }
 
-    /// A few of them.
     pub fn picture(&self) -> Pixels {
         let stretched = |attempt: &Attempt| {
             let low = attempt.picture.iter().copied().fold(f64::INFINITY, f64::min);

@@ -4,14 +4,12 @@ mod images;
 mod page;
 mod words;
 
-use super::{Failure, use_threads};
+use super::{Failure, read_run_file, use_threads};
 use crate::cli::audit::AuditArgs;
 use crate::progress::{say, tell};
 use images::Images;
 use prdo::build::{Built, build};
-use prdo::runfile::Document;
-use prdo::store::Folder;
-use prdo::store::names;
+use prdo::store::{Folder, names};
 use prdo_audit::one_run::{OneRun, Proof};
 use prdo_audit::{Audit, AuditError, Check, Report, RunSetting, Setting, Shipped};
 use serde_json::{Value as Json, json};
@@ -26,7 +24,6 @@ const REAL_SIZE: usize = 550_570;
 /// Canaries in a run of real size, and the fewest that say anything.
 const CANARIES: (usize, usize) = (1000, 100);
 
-/// Everything that was found out.
 struct Audited {
     report: Report,
     one_run: Option<Proof>,
@@ -40,7 +37,7 @@ struct Audited {
 }
 
 pub fn run(args: &AuditArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
+    use_threads(args.out.threads)?;
     let subject = Subject::of(args)?;
     let folder = Folder::create(args.out.out.as_deref(), "audit", args.out.overwrite)?;
     let started = Instant::now();
@@ -80,7 +77,6 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     }
 }
 
-/// What is audited, and how.
 struct Subject {
     plan: Audit,
     /// The setting and the model's size for `--one-run`.
@@ -96,10 +92,7 @@ impl Subject {
             let plan = plan(args.method).map_err(failure)?;
             return Ok(Self { plan, real_size: (setting, REAL_SIZE), scaled: None });
         };
-        let mut document = Document::read(file)?;
-        for assignment in &args.set {
-            document.set(assignment)?;
-        }
+        let document = read_run_file(file, &args.set)?;
         let built = build(&document)?;
         let name = document.name();
         let real = real(&built, name)?;
@@ -108,7 +101,7 @@ impl Subject {
         let dimension = built.prepared.training.models().first().map_or(REAL_SIZE, |model| model.len());
         if args.one_run && dimension < CANARIES.1 {
             let message = format!(
-                "--one-run needs a model of at least {} values for its canaries; this run's has {dimension}: leave it out",
+                "--one-run needs a model of at least {} values for its canaries; this run's has {dimension}: omit it",
                 CANARIES.1
             );
             return Err(Failure::Input(message));
@@ -139,15 +132,12 @@ fn real(built: &Built, name: String) -> Result<RunSetting, Failure> {
     })
 }
 
-/// An audit that could not be made: settings are the input's fault.
+/// Settings are the input's fault.
 fn failure(error: AuditError) -> Failure {
-    match error {
-        AuditError::Setting { .. } | AuditError::Accounting(_) => Failure::Input(error.to_string()),
-        _ => Failure::Work(error.to_string()),
-    }
+    let input = matches!(error, AuditError::Setting { .. } | AuditError::Accounting(_));
+    Failure::new(input, error.to_string())
 }
 
-/// The command again, for the report.
 fn command(args: &AuditArgs) -> String {
     let mut words = vec!["prdo audit".to_string()];
     match &args.file {

@@ -5,15 +5,12 @@ use crate::commands::Failure;
 use prdo::export::write_figures;
 use prdo::plot::{Chart, Figure, LegendPlace, Series};
 use prdo::report::{Page, table};
-use prdo::store::Folder;
-use prdo::store::names;
+use prdo::store::{Folder, names};
 use prdo_audit::Finding;
 use prdo_audit::tradeoff::Curve;
 
-/// Points of a claimed curve.
 const POINTS: u32 = 200;
 
-/// Writes the figures and the report.
 pub fn write(folder: &Folder, audited: &Audited) -> Result<(), Failure> {
     let curves = trade_off(&audited.report.findings)?;
     let images = Figure { panel_width: 900.0, ..Figure::of(audited.images.picture()) };
@@ -67,7 +64,7 @@ fn report(audited: &Audited, curves: Figure, images: Figure) -> String {
         page.note(scaled, false);
     }
     page.paragraph(
-        "Real nodes, gates and messages on a ring of four. The adversary chooses every record but one, the model and the \
+        "RunSetting nodes, gates and messages on a ring of four. The adversary chooses every record but one, the model and the \
          start, reads every message, undoes the method, and decides by the optimal test whether the one record is there.",
     );
     page.heading("The attack against the claim");
@@ -84,15 +81,14 @@ fn report(audited: &Audited, curves: Figure, images: Figure) -> String {
     if let Some(p) = &audited.one_run {
         page.heading("One run of real size");
         page.paragraph(&format!(
-            "A model of {} values, {} rounds, {} canaries of which each was there by the toss of a coin. Of {} guesses {} \
+            "A model of {} values, {} rounds, {} canaries, each present or not by the toss of a coin. Of {} guesses {} \
              were right, which proves ε ≥ {:.3} with confidence 95 %; claimed is ε ≤ {:.3}. One run proves less than \
              thousands, but its model has the real size.",
             p.dimension, p.rounds, p.canaries, p.guesses.0, p.guesses.1, p.epsilon, p.claimed.upper
         ));
     }
     page.heading("Every check");
-    let (head, mut rows) = words::rows(&audited.report.checks);
-    let mut head = head;
+    let (mut head, mut rows) = words::rows(&audited.report.checks);
     head.push("what it is");
     rows.iter_mut().zip(&audited.report.checks).for_each(|(row, check)| row.push(check.what.clone()));
     page.add(&table(&head, &rows, &[]));

@@ -1,13 +1,11 @@
 //! What an audit found, for people.
 
 use super::Audited;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use crate::progress::say;
-use prdo::store::Folder;
-use prdo::store::names;
+use prdo::store::{Folder, names};
 use prdo_audit::{Check, RunSetting, Setting};
 
-/// The verdict in a sentence or two.
 pub fn verdict(audited: &Audited) -> String {
     let report = &audited.report;
     let (all, failed) = (report.checks.len(), report.checks.iter().filter(|check| !check.passed).count());
@@ -32,7 +30,6 @@ pub fn verdict(audited: &Audited) -> String {
     format!("Nothing was found: all {all} checks passed.{epsilon}")
 }
 
-/// What was made smaller, in a sentence.
 pub fn scaled(real: &RunSetting, setting: &Setting, dimension: usize) -> String {
     let (b0, b) = setting.batches;
     format!(
@@ -47,7 +44,6 @@ pub fn scaled(real: &RunSetting, setting: &Setting, dimension: usize) -> String 
     )
 }
 
-/// The table of checks.
 pub fn rows(checks: &[Check]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let row = |c: &Check| {
         let passed = if c.passed { "ok" } else { "FAILED" };
@@ -61,7 +57,6 @@ pub fn figure(x: f64) -> String {
     if x == x.trunc() && x.abs() < 1e9 { format!("{x}") } else { format!("{x:.4}") }
 }
 
-/// Everything on stdout.
 pub fn show(audited: &Audited, folder: &Folder) {
     let (head, rows) = rows(&audited.report.checks);
     print_table(&head, &rows);

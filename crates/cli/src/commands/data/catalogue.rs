@@ -1,38 +1,32 @@
 //! The data sets that can be fetched by name: where they are, and what their files must hash to.
 
 use super::checksum::Digest;
-use crate::cli::data::Name;
+use crate::cli::data::DataSetName;
 
-/// A data set by name.
-pub struct Set {
-    /// The folder that its files go to.
+pub struct DataSet {
     pub folder: &'static str,
-    /// Its official place.
     pub url: &'static str,
-    /// Whether the place is one tar archive, rather than a folder with one `.gz` a file.
+    /// Whether the place is one tar archive, rather than a folder with one `.gz` per file.
     pub tar: bool,
     /// The official files and their SHA-256, unpacked: what matters, whatever archive they came in.
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// The data set of a name.
-pub fn set(name: Name) -> &'static Set {
+pub fn set(name: DataSetName) -> &'static DataSet {
     match name {
-        Name::Cifar10 => &CIFAR10,
-        Name::FashionMnist => &FASHION_MNIST,
-        Name::Mnist => &MNIST,
+        DataSetName::Cifar10 => &CIFAR10,
+        DataSetName::FashionMnist => &FASHION_MNIST,
+        DataSetName::Mnist => &MNIST,
     }
 }
 
 /// A file that is wanted, and what it must hash to.
 pub struct Wanted {
-    /// Its name in the data set's folder.
     pub name: &'static str,
-    /// Its SHA-256.
     pub digest: Digest,
 }
 
-static CIFAR10: Set = Set {
+static CIFAR10: DataSet = DataSet {
     folder: "cifar-10-batches-bin",
     url: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
     tar: true,
@@ -46,7 +40,7 @@ static CIFAR10: Set = Set {
     ],
 };
 
-static FASHION_MNIST: Set = Set {
+static FASHION_MNIST: DataSet = DataSet {
     folder: "fashion-mnist",
     url: "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
     tar: false,
@@ -58,7 +52,7 @@ static FASHION_MNIST: Set = Set {
     ],
 };
 
-static MNIST: Set = Set {
+static MNIST: DataSet = DataSet {
     folder: "mnist",
     url: "https://ossci-datasets.s3.amazonaws.com/mnist",
     tar: false,

@@ -1,6 +1,6 @@
 //! SHA-256 of files, and files that list them.
 
-use super::catalogue::{Set, Wanted};
+use super::catalogue::{DataSet, Wanted};
 use super::error::{GetError, disk};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
@@ -12,7 +12,6 @@ use std::path::Path;
 pub struct Digest(String);
 
 impl Digest {
-    /// Reads 64 hexadecimal digits.
     fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         fits.then(|| Self(text.to_ascii_lowercase()))
@@ -26,7 +25,7 @@ impl std::fmt::Display for Digest {
 }
 
 /// What the files of `set` must hash to: the official sums, or those that `file` lists.
-pub fn wanted(set: &'static Set, file: Option<&Path>) -> Result<Vec<Wanted>, GetError> {
+pub fn wanted(set: &'static DataSet, file: Option<&Path>) -> Result<Vec<Wanted>, GetError> {
     let Some(path) = file else {
         let official = set.files.iter();
         return Ok(official.map(|(name, sum)| Wanted { name, digest: Digest((*sum).to_owned()) }).collect());
@@ -59,7 +58,6 @@ fn parse<'a>(file: &str, text: &'a str) -> Result<Vec<(&'a str, Digest)>, GetErr
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(entry).collect()
 }
 
-/// The SHA-256 of a file.
 pub fn of_file(path: &Path) -> Result<Digest, GetError> {
     let mut file = File::open(path).map_err(disk("cannot read", path))?;
     copy(&mut file, &mut std::io::sink()).map(|(digest, _)| digest).map_err(disk("cannot read", path))

@@ -1,4 +1,4 @@
-//! One file over HTTP, to be gone on with after a cut.
+//! One file over HTTP, resumed after an interruption.
 
 use super::error::{GetError, disk};
 use crate::progress::Progress;
@@ -13,13 +13,12 @@ use ureq::http::{HeaderMap, Response};
 const MOST: u64 = 1 << 30;
 /// Attempts without a single new byte before giving up.
 const ATTEMPTS: u32 = 3;
-/// Between attempts.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Downloads `url` into the file `part`, from where an earlier download left off.
 ///
-/// A cut connection is taken up again, as long as each attempt brings something. What is there stays in `part`
-/// when this fails, so that the next call goes on.
+/// A broken connection is retried, as long as each attempt brings something. What is there stays in `part`
+/// when this fails, so that the next call resumes.
 pub fn download(url: &str, part: &Path) -> Result<(), GetError> {
     let open = File::options().create(true).truncate(false).read(true).write(true).open(part);
     let mut file = open.map_err(disk("cannot write", part))?;
@@ -41,13 +40,10 @@ pub fn download(url: &str, part: &Path) -> Result<(), GetError> {
     }
 }
 
-/// How one request ended.
 enum Attempt {
-    /// All of it is there.
     Done,
     /// What was there is not a beginning of the server's file, and is gone: ask for all of it.
     Again,
-    /// The connection failed.
     Cut(String),
 }
 
@@ -73,21 +69,20 @@ fn attempt(agent: &Agent, url: &str, part: &Path, file: &mut File, have: u64) ->
         Ok(response) => response,
         Err(e) => return Ok(Attempt::Cut(e.to_string())),
     };
-    let failed = || disk("cannot write", part);
     let start = match response.status().as_u16() {
         200 => 0,
         206 if range_start(response.headers()) == Some(have) => have,
         // Nothing follows what is there: it is whole, or it is another file.
         416 if have > 0 && range_total(response.headers()) == Some(have) => return Ok(Attempt::Done),
         206 | 416 if have > 0 => {
-            file.set_len(0).map_err(failed())?;
+            file.set_len(0).map_err(disk("cannot write", part))?;
             return Ok(Attempt::Again);
         }
         status => return Err(GetError::Status { url: url.to_owned(), status }),
     };
     // A server that does not know ranges sends everything: start again.
-    file.set_len(start).map_err(failed())?;
-    file.seek(SeekFrom::Start(start)).map_err(failed())?;
+    file.set_len(start).map_err(disk("cannot write", part))?;
+    file.seek(SeekFrom::Start(start)).map_err(disk("cannot write", part))?;
     receive(url, part, file, start, response)
 }
 

@@ -6,129 +6,43 @@ use std::path::Path;
 /// A data set that could not be fetched. Nothing is under its final name then.
 #[derive(Debug, thiserror::Error)]
 pub enum GetError {
-    /// Its folder is taken by something else.
-    #[error("{path} is there already and not as it should be ({why}): move it away, or choose another --out")]
-    Taken {
-        /// The folder.
-        path: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Another process is at it.
-    #[error("{path} is in use by another prdo process")]
-    InUse {
-        /// The folder for what is not finished.
-        path: String,
-    },
-    /// The place to fetch from does not exist.
-    #[error("--from {from}: it must be a URL (http:// or https://), an archive or a folder that exists")]
-    From {
-        /// What was given.
-        from: String,
-    },
-    /// The checksum file.
-    #[error("--checksums {file}: cannot be read: {error}")]
-    ChecksumFile {
-        /// The checksum file.
-        file: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A line of a checksum file.
     #[error(
-        "{file}, line {line}: found {found:?}; allowed: a SHA-256 in 64 hexadecimal digits, two spaces, a file"
+        "{path} already exists and is not as it should be ({why}): move it away, or choose another --out"
     )]
-    ChecksumLine {
-        /// The checksum file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// The line's text.
-        found: String,
-    },
-    /// A checksum file that leaves a file out.
+    Taken { path: String, why: String },
+    #[error("{path} is in use by another prdo process")]
+    InUse { path: String },
+    #[error("--from {from}: it must be a URL (http:// or https://), an archive or a folder that exists")]
+    From { from: String },
+    #[error("--checksums {file}: cannot be read: {error}")]
+    ChecksumFile { file: String, error: std::io::Error },
+    #[error(
+        "{file}, line {line}: found {found:?}; expected a SHA-256 in 64 hexadecimal digits, two spaces, a file"
+    )]
+    ChecksumLine { file: String, line: usize, found: String },
     #[error("{file}: no checksum for {wanted}")]
-    NoChecksum {
-        /// The checksum file.
-        file: String,
-        /// The file it should name.
-        wanted: String,
-    },
-    /// A file is not there.
+    NoChecksum { file: String, wanted: String },
     #[error("{place}: {file} is missing")]
-    Missing {
-        /// The archive or folder.
-        place: String,
-        /// The file.
-        file: String,
-    },
-    /// A file is not the official one.
-    #[error("{place}: {file} has SHA-256 {found}, wanted {expected}: it is damaged or another file")]
-    Checksum {
-        /// The archive or folder.
-        place: String,
-        /// The file.
-        file: String,
-        /// Its SHA-256.
-        found: String,
-        /// The official one.
-        expected: String,
-    },
-    /// An archive that cannot be unpacked.
-    #[error("{place}: not an archive that can be unpacked: {problem}")]
-    Archive {
-        /// The archive.
-        place: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// This build leaves downloads out.
+    Missing { place: String, file: String },
+    #[error("{place}: {file} has SHA-256 {found}, expected {expected}: it is damaged or a different file")]
+    Checksum { place: String, file: String, found: String, expected: String },
+    #[error("{place}: cannot unpack this archive: {problem}")]
+    Archive { place: String, problem: String },
     #[cfg(not(feature = "download"))]
     #[error("{url}: this build cannot download: build with `--features download`, or use --from FILE")]
-    NotBuilt {
-        /// The URL.
-        url: String,
-    },
-    /// The server has no such file.
+    NotBuilt { url: String },
     #[cfg(feature = "download")]
-    #[error("{url}: the server answered {status}; allowed: 200, or 206 for the rest of a file (try --from)")]
-    Status {
-        /// The URL.
-        url: String,
-        /// The answer.
-        status: u16,
-    },
-    /// The server cannot be reached, or the connection was cut.
+    #[error("{url}: the server answered {status}; expected 200, or 206 for the rest of a file (try --from)")]
+    Status { url: String, status: u16 },
     #[cfg(feature = "download")]
     #[error(
-        "{url}: {problem}; {have} bytes are kept: the same command goes on from there (--from takes a file, a folder or another URL)"
+        "{url}: {problem}; {have} bytes are kept: rerun the command to resume (--from takes a file, a folder or another URL)"
     )]
-    Cut {
-        /// The URL.
-        url: String,
-        /// What happened.
-        problem: String,
-        /// How much there is.
-        have: u64,
-    },
-    /// A file that is larger than any of a data set.
-    #[error("{place}: more than {limit} bytes, which is more than a data set here has")]
-    TooLarge {
-        /// The URL, or the file in an archive.
-        place: String,
-        /// The most that is taken.
-        limit: u64,
-    },
-    /// The disk.
+    Cut { url: String, problem: String, have: u64 },
+    #[error("{place}: more than {limit} bytes, more than any data set here has")]
+    TooLarge { place: String, limit: u64 },
     #[error("{what} {path}: {error}")]
-    Disk {
-        /// What was tried.
-        what: &'static str,
-        /// On which file.
-        path: String,
-        /// Why it failed.
-        error: std::io::Error,
-    },
+    Disk { what: &'static str, path: String, error: std::io::Error },
 }
 
 impl GetError {
@@ -140,11 +54,10 @@ impl GetError {
             Self::Disk { .. } | Self::InUse { .. } => false,
             _ => local,
         };
-        if typed { Failure::Input(self.to_string()) } else { Failure::Work(self.to_string()) }
+        Failure::new(typed, self.to_string())
     }
 }
 
-/// The disk's error, with what was tried on which file.
 pub fn disk<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> GetError + 'a {
     move |error| GetError::Disk { what, path: path.display().to_string(), error }
 }

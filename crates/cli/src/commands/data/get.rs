@@ -1,11 +1,11 @@
 //! `prdo data get`: fetches a data set, checks it, and puts it in place whole.
 
-use super::catalogue::{Set, Wanted, set};
+use super::catalogue::{DataSet, Wanted, set};
 use super::checksum;
 use super::download::download;
 use super::error::{GetError, disk};
-use super::unpack::Basket;
-use super::whole::publish;
+use super::publish;
+use super::unpack::Unpacking;
 use crate::cli::data::GetArgs;
 use crate::commands::Failure;
 use crate::progress::{say, tell};
@@ -13,7 +13,6 @@ use prdo::disk::{Lock, LockError, Readers};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Fetches what was asked for.
 pub fn run(args: &GetArgs) -> Result<(), Failure> {
     let local = args.from.as_deref().is_some_and(|from| !is_url(from));
     get(args).map_err(|e| e.failure(local))
@@ -28,21 +27,20 @@ fn get(args: &GetArgs) -> Result<(), GetError> {
             let path = target.display().to_string();
             GetError::Taken { path, why: e.to_string() }
         })?;
-        say(&format!("{} is there already, and its checksums match", target.display()));
+        say(&format!("{} already exists, and its checksums match", target.display()));
         return Ok(());
     }
     let source = Source::of(set, args.from.as_deref())?;
-    let desk = Workbench::open(&args.out, set)?;
-    let bytes = source.fetch(&desk, &wanted)?;
-    publish(&desk.unpacked(), &target).map_err(disk("cannot put in place", &target))?;
-    desk.clear();
+    let workbench = Workbench::open(&args.out, set)?;
+    let bytes = source.fetch(&workbench, &wanted)?;
+    publish(&workbench.unpacked(), &target).map_err(disk("cannot put in place", &target))?;
+    let _ = fs::remove_dir_all(&workbench.path);
     let (files, megabytes) = (wanted.len(), bytes as f64 / 1e6);
     say(&format!("{}: {files} files, {megabytes:.1} MB, checksums match", target.display()));
     say(&format!("in a run file: [data] source = \"file\", path = \"{}\"", target.display()));
     Ok(())
 }
 
-/// Whether a folder holds the wanted files.
 fn check(folder: &Path, wanted: &[Wanted]) -> Result<(), GetError> {
     let place = || folder.display().to_string();
     for file in wanted {
@@ -63,26 +61,19 @@ fn is_url(from: &str) -> bool {
     from.starts_with("http://") || from.starts_with("https://")
 }
 
-/// Where files come from.
 enum Source {
-    /// A tar archive on a server.
     TarUrl(String),
-    /// A folder on a server, with a `.gz` a file.
+    /// A folder on a server, with one `.gz` per file.
     GzUrl(String),
-    /// A tar archive here.
     Tar(PathBuf),
-    /// A folder here.
     Folder(PathBuf),
 }
 
 impl Source {
-    fn of(set: &Set, from: Option<&str>) -> Result<Self, GetError> {
+    fn of(set: &DataSet, from: Option<&str>) -> Result<Self, GetError> {
         let Some(from) = from else {
-            return Ok(if set.tar {
-                Self::TarUrl(set.url.to_owned())
-            } else {
-                Self::GzUrl(set.url.to_owned())
-            });
+            let url = set.url.to_owned();
+            return Ok(if set.tar { Self::TarUrl(url) } else { Self::GzUrl(url) });
         };
         let path = PathBuf::from(from);
         let tar = set.tar || [".tar", ".tar.gz", ".tgz"].iter().any(|ending| from.ends_with(ending));
@@ -98,40 +89,40 @@ impl Source {
     }
 
     /// Fetches and unpacks: how many bytes the files have.
-    fn fetch(&self, desk: &Workbench, wanted: &[Wanted]) -> Result<u64, GetError> {
-        let unpacked = desk.unpacked();
-        let mut basket = Basket::new(&unpacked, wanted);
+    fn fetch(&self, workbench: &Workbench, wanted: &[Wanted]) -> Result<u64, GetError> {
+        let unpacked = workbench.unpacked();
+        let mut files = Unpacking::new(&unpacked, wanted);
         let place = match self {
             Self::Folder(folder) => {
-                basket.take_folder(folder)?;
+                files.take_folder(folder)?;
                 folder.display().to_string()
             }
             Self::Tar(path) => {
                 let place = path.display().to_string();
-                basket.take_tar(&place, path)?;
+                files.take_tar(&place, path)?;
                 place
             }
             Self::TarUrl(url) => {
-                desk.fetch(url, |part| basket.take_tar(url, part).and_then(|()| basket.whole(url)))?;
+                workbench.fetch(url, |part| files.take_tar(url, part).and_then(|()| files.finish(url)))?;
                 url.clone()
             }
             Self::GzUrl(base) => {
                 for file in wanted {
                     let (url, name) = (format!("{base}/{}.gz", file.name), format!("{}.gz", file.name));
-                    desk.fetch(&url, |part| {
+                    workbench.fetch(&url, |part| {
                         let mut packed = File::open(part).map_err(disk("cannot read", part))?;
-                        basket.take(&url, &name, &mut packed)
+                        files.take(&url, &name, &mut packed)
                     })?;
                 }
                 base.clone()
             }
         };
-        basket.whole(&place)
+        files.finish(&place)
     }
 }
 
 /// The folder beside the target for what is not finished yet: downloads, which outlive a failure so that the next
-/// call can go on, and unpacked files.
+/// call can resume, and unpacked files.
 struct Workbench {
     path: PathBuf,
     /// The folder it is in, where that was made for it.
@@ -140,8 +131,7 @@ struct Workbench {
 }
 
 impl Workbench {
-    /// Opens the one of `set` in `out`, for this process alone.
-    fn open(out: &Path, set: &Set) -> Result<Self, GetError> {
+    fn open(out: &Path, set: &DataSet) -> Result<Self, GetError> {
         let path = out.join(format!(".{}.partial", set.folder));
         let made = (!out.exists()).then(|| out.to_path_buf());
         fs::create_dir_all(&path).map_err(disk("cannot make the folder", &path))?;
@@ -150,21 +140,21 @@ impl Workbench {
             LockError::InUse { .. } => GetError::InUse { path: path.display().to_string() },
             LockError::Disk(failure) => disk(failure.what, &failure.path)(failure.error),
         })?;
-        let desk = Self { path, made, _lock: lock };
-        let unpacked = desk.unpacked();
+        let workbench = Self { path, made, _lock: lock };
+        let unpacked = workbench.unpacked();
         // Left behind by a process that was killed.
         if unpacked.exists() {
             fs::remove_dir_all(&unpacked).map_err(disk("cannot remove", &unpacked))?;
         }
         fs::create_dir(&unpacked).map_err(disk("cannot make the folder", &unpacked))?;
-        Ok(desk)
+        Ok(workbench)
     }
 
     fn unpacked(&self) -> PathBuf {
         self.path.join("unpacked")
     }
 
-    /// Downloads `url` and uses what came. What turns out to be wrong is not kept to be gone on with.
+    /// Downloads `url` and uses what came. What turns out to be wrong is not kept.
     fn fetch<T>(
         &self,
         url: &str,
@@ -180,14 +170,9 @@ impl Workbench {
         }
         used
     }
-
-    /// Takes the folder away.
-    fn clear(self) {
-        let _ = fs::remove_dir_all(&self.path);
-    }
 }
 
-/// Unless a download is there to be gone on with, nothing stays.
+/// Unless a download is there to be resumed, nothing stays.
 impl Drop for Workbench {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(self.unpacked());

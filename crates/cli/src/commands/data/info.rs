@@ -1,10 +1,10 @@
 //! `prdo data info`: what a file holds.
 
-use super::columns::Columns;
 use super::{format, load, wrong};
 use crate::cli::data::InfoArgs;
 use crate::commands::Failure;
 use crate::progress::say;
+use prdo::columns::Columns;
 use prdo::data::{self, DataError, Dataset, Feature, Format, Loaded, Options};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -14,7 +14,6 @@ const MOST_CLASSES: usize = 1000;
 /// As many classes and nodes are listed in words.
 const MOST_LISTED: usize = 20;
 
-/// Says what the file holds.
 pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     let format = format(&args.read)?;
     let (label, node) = (args.read.label.as_deref(), args.read.node.as_deref());
@@ -56,7 +55,6 @@ pub fn run(args: &InfoArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The columns, and what to write about them in a run file.
 fn say_columns(columns: &Columns) {
     say("columns:");
     columns.lines().iter().for_each(|line| say(line));
@@ -66,14 +64,12 @@ fn say_columns(columns: &Columns) {
     }
     questions.iter().for_each(|question| say(question));
     let Some(section) = columns.section() else { return };
-    say(
-        "\nFor text, and for numbers of any scale, a run file says what its columns are (docs/features.md):\n",
-    );
+    say("\nFor text, and for numbers of any scale, a run file declares its columns (docs/features.md):\n");
     say(section.trim_end());
     say(
-        "\nThese ranges were read from the records, and what private records reach is private itself: write what",
+        "\nThese ranges were read from the records, and the extremes of private records are private themselves:",
     );
-    say("everybody knows instead, as \"age: 0 to 120\".");
+    say("write public limits instead, such as \"age: 0 to 120\".");
 }
 
 fn json_of(facts: Result<&Facts, &DataError>, columns: Option<&Columns>, format: Format) -> Json {
@@ -102,7 +98,6 @@ fn facts(loaded: &Loaded, format: Format, path: &Path) -> Result<Facts, Failure>
     Ok(Facts { format: format.name(), test_records: test_records(path, format)?, ..facts })
 }
 
-/// How many test images a folder of images brings along.
 fn test_records(path: &Path, format: Format) -> Result<Option<usize>, Failure> {
     let Some(part) = format.test_part(path) else {
         return Ok(None);
@@ -129,7 +124,6 @@ struct Facts {
     label_range: (f64, f64),
     /// Name and number of records of each class.
     classes: Option<Vec<(String, usize)>>,
-    /// Records of each node.
     nodes: Option<Vec<usize>>,
     node_names: Option<Vec<String>>,
 }
@@ -230,7 +224,6 @@ impl Facts {
     }
 }
 
-/// The first few, and how many more there are.
 fn listed(items: impl Iterator<Item = String>, count: usize) -> String {
     let mut shown: Vec<String> = items.take(MOST_LISTED).collect();
     if count > MOST_LISTED {
@@ -263,7 +256,6 @@ fn classes(labels: &[f64], names: Option<&[String]>) -> Option<Vec<(String, usiz
     Some(counted)
 }
 
-/// Records of each node, by number.
 fn counts(node: &[u32]) -> Vec<usize> {
     let mut seen = std::collections::BTreeMap::new();
     node.iter().for_each(|node| *seen.entry(*node).or_insert(0usize) += 1);

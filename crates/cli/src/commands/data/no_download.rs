@@ -3,7 +3,6 @@
 use super::error::GetError;
 use std::path::Path;
 
-/// Says how to get what this build leaves out.
 pub fn download(url: &str, _part: &Path) -> Result<(), GetError> {
     Err(GetError::NotBuilt { url: url.to_owned() })
 }

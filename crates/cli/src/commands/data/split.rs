@@ -1,26 +1,24 @@
-//! `prdo data split`: one file a node, so that organisations can rehearse with files of their own.
+//! `prdo data split`: one file per node, so that organisations can rehearse with files of their own.
 
 mod by_column;
 
-use super::whole::publish;
-use super::{format, load, wrong};
+use super::{format, load, publish, wrong};
 use crate::cli::data::{PartitionKind, ReadArgs, SplitArgs};
 use crate::commands::{Failure, work};
 use crate::progress::say;
-use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, digits, npz, split_records};
+use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, csv, digits, npz, split_records};
 use prdo::disk::write_atomically;
 use prdo::plot::{Figure, Heat};
 use prdo::store::names;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Deals the data out.
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     check(args)?;
     let nodes = match (args.nodes, &args.read.node) {
         (Some(nodes), _) => nodes,
         (None, Some(column)) => return by_column::split(args, column),
-        (None, None) => return Err(Failure::Input("--nodes says how many files".into())),
+        (None, None) => return Err(Failure::Input("--nodes is missing: it says how many files".into())),
     };
     let bundled = args.read.path.as_os_str() == "digits" && !args.read.path.exists();
     let loaded = if bundled { Loaded::Numbers(digits()) } else { loaded(&args.read)? };
@@ -37,7 +35,7 @@ fn loaded(read: &ReadArgs) -> Result<Loaded, Failure> {
 /// Refuses what can be refused before a file is read.
 fn check(args: &SplitArgs) -> Result<(), Failure> {
     let refuse = |flag: &str, kind: &str| {
-        Err(Failure::Input(format!("{flag} has no use without --partition {kind}: leave it out")))
+        Err(Failure::Input(format!("{flag} is only for --partition {kind}: omit it")))
     };
     if args.concentration.is_some() && args.partition != PartitionKind::Dirichlet {
         return refuse("--concentration", "dirichlet");
@@ -97,7 +95,6 @@ fn whole(out: &Path, write: impl FnOnce(&Path) -> Result<(), Failure>) -> Result
     Ok(())
 }
 
-/// Writes one node's records.
 fn write<F: Feature>(path: &Path, data: &Dataset<F>) -> Result<(), Failure> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     npz::write(&mut bytes, data).map_err(work("cannot pack the records"))?;
@@ -120,7 +117,6 @@ fn tell(args: &SplitArgs, partition: &Partition, validation: usize) {
     say(&format!("who holds what: {out}/classes.csv and {out}/classes.svg"));
 }
 
-/// Records of each class at each node.
 struct Classes {
     names: Vec<String>,
     counts: Vec<Vec<u64>>,
@@ -141,23 +137,15 @@ impl Classes {
     }
 
     fn write(&self, folder: &Path) -> Result<(), Failure> {
-        let mut table =
-            format!("node,{}\n", self.names.iter().map(|n| cell(n)).collect::<Vec<_>>().join(","));
-        for (node, counts) in self.counts.iter().enumerate() {
-            let row: Vec<String> = counts.iter().map(u64::to_string).collect();
-            table.push_str(&format!("{node},{}\n", row.join(",")));
-        }
-        write_atomically(&folder.join(names::CLASSES), table.as_bytes())?;
+        let head: Vec<String> = ["node".to_string()].into_iter().chain(self.names.clone()).collect();
+        let row = |(node, counts): (usize, &Vec<u64>)| -> Vec<String> {
+            [node as u64].iter().chain(counts).map(u64::to_string).collect()
+        };
+        let rows: Vec<_> = self.counts.iter().enumerate().map(row).collect();
+        let table = csv::text_of(&head, &rows).map_err(work("cannot write the classes"))?;
+        write_atomically(&folder.join(names::CLASSES), &table)?;
         let heat = Heat::new("Records of each class at each node", self.counts.clone());
         let figure = Figure::of(heat.column_labels(self.names.clone()));
         Ok(write_atomically(&folder.join(names::CLASSES_FIGURE), figure.to_svg().as_bytes())?)
-    }
-}
-
-/// A cell of a CSV file, quoted where it must be.
-fn cell(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
     }
 }

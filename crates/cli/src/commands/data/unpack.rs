@@ -10,19 +10,17 @@ use std::path::{Component, Path};
 
 /// The most bytes a file may unpack to; the largest of a data set here has 47 million.
 const MOST: u64 = 1 << 30;
-/// The most bytes a whole archive may unpack to.
 const MOST_ARCHIVE: u64 = 4 << 30;
 
 /// A folder that fills with wanted files, each checked as it is written.
-pub struct Basket<'a> {
+pub struct Unpacking<'a> {
     folder: &'a Path,
     wanted: &'a [Wanted],
     /// Bytes of each wanted file that is there.
     found: Vec<Option<u64>>,
 }
 
-impl<'a> Basket<'a> {
-    /// An empty one: files go to `folder`.
+impl<'a> Unpacking<'a> {
     pub fn new(folder: &'a Path, wanted: &'a [Wanted]) -> Self {
         Self { folder, wanted, found: wanted.iter().map(|_| None).collect() }
     }
@@ -61,7 +59,10 @@ impl<'a> Basket<'a> {
             }
             let kind = entry.header().entry_type();
             if kind.is_symlink() || kind.is_hard_link() {
-                return Err(archive(format!("it holds the link {:?}; allowed: plain files", path.display())));
+                return Err(archive(format!(
+                    "it holds the link {:?}; only plain files are allowed",
+                    path.display()
+                )));
             }
             if let Some(name) = path.file_name().filter(|_| kind.is_file()) {
                 self.take(place, &name.to_string_lossy(), &mut entry)?;
@@ -104,7 +105,7 @@ impl<'a> Basket<'a> {
     }
 
     /// Bytes of all files, which must all be there now.
-    pub fn whole(&self, place: &str) -> Result<u64, GetError> {
+    pub fn finish(&self, place: &str) -> Result<u64, GetError> {
         let sized = self.wanted.iter().zip(&self.found).map(|(wanted, found)| {
             found.ok_or_else(|| GetError::Missing { place: place.to_owned(), file: wanted.name.to_owned() })
         });

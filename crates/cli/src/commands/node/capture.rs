@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-/// The environment variable that names the file.
 const SWITCH: &str = "PRDO_TEST_CAPTURE";
 
 /// Links whose outgoing vectors are listed in a file: receiver, exchange and the payload's BLAKE3, a line each.

@@ -3,7 +3,7 @@
 use super::{listen, seat};
 use crate::cli::node::CheckArgs;
 use crate::commands::Failure;
-use crate::progress::{say, tell};
+use crate::progress::{say, warn};
 use prdo::budget::words::short;
 use prdo_member::Membership;
 use prdo_member::account::LedgerOptions;
@@ -14,9 +14,7 @@ use serde_json::{Value as Json, json};
 
 /// What became of an attempt to reach a neighbour.
 pub struct Attempt {
-    /// Its name.
     pub name: String,
-    /// Where it is.
     pub addresses: String,
     /// Why it was not reached; `None` if it was.
     pub why: Option<String>,
@@ -31,7 +29,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let home = args.home.as_deref().filter(|home| home.exists());
     let request = Request { data: &own.data, reading, ledger: &ledger, home };
     let ready = Ready::new(seat, &request)?;
-    ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    warn(ready.warnings());
     if !own.json {
         lines(&ready).iter().for_each(|line| say(line));
     }
@@ -44,13 +42,11 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     } else if let Some(attempts) = &attempts {
         table(attempts).iter().for_each(|line| say(line));
     }
-    let missed: Vec<_> = attempts.iter().flatten().filter(|a| a.why.is_some()).collect();
-    match missed.first() {
-        None => Ok(()),
-        Some(_) => {
-            let names: Vec<_> = missed.iter().map(|a| a.name.as_str()).collect();
-            Err(Failure::Input(format!("not reached: {}", names.join(", "))))
-        }
+    let missed = attempts.iter().flatten().filter(|a| a.why.is_some());
+    let missed: Vec<&str> = missed.map(|a| a.name.as_str()).collect();
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Input(format!("not reached: {}", missed.join(", ")))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `prdo node init --continues`: the members that are left go on, and the budget is for both runs.
+//! `prdo node init --continues`: the remaining members continue, and the budget is for both runs.
 
 use super::{in_file, read_agreement};
 use crate::commands::Failure;
@@ -11,8 +11,8 @@ use prdo_peer::agreement::{Agreement, Member, Terms};
 use prdo_peer::wire::{Hash, hex};
 use std::path::{Path, PathBuf};
 
-/// An agreement that a new one goes on from.
-pub struct Old {
+/// An agreement that a new one continues.
+pub struct OldAgreement {
     path: PathBuf,
     agreement: Agreement,
     document: Document,
@@ -20,7 +20,7 @@ pub struct Old {
     rounds_done: u32,
 }
 
-impl Old {
+impl OldAgreement {
     /// Reads the old agreement, of which so many rounds were released.
     pub fn read(path: &Path, rounds_done: u32) -> Result<Self, Failure> {
         let agreement = read_agreement(path)?;
@@ -36,7 +36,6 @@ impl Old {
         Ok(Self { path: path.to_path_buf(), agreement, document, planned, rounds_done })
     }
 
-    /// The old agreement's hash.
     pub fn hash(&self) -> Hash {
         *self.agreement.hash()
     }
@@ -86,14 +85,14 @@ impl Old {
         }
         match kept {
             0 => Err(Failure::Input(format!(
-                "none of the members is in {}: nobody goes on",
+                "none of the members is in {}: nobody continues",
                 self.path.display()
             ))),
             _ => Ok(()),
         }
     }
 
-    /// Records and model must be what they were: saved models go on.
+    /// Records and model must be what they were: training continues from saved models.
     pub fn check_model(&self, new: &Terms, document: &Document) -> Result<(), Failure> {
         let old = self.agreement.terms();
         let shown = self.path.display();

@@ -1,10 +1,10 @@
 //! `prdo node init`: a run agreement from a run file and a list of members.
 
-use super::continues::Old;
+use super::continues::OldAgreement;
 use super::{in_file, read_text, summary};
 use crate::cli::node::InitArgs;
-use crate::commands::{Failure, target};
-use crate::progress::tell;
+use crate::commands::{Failure, read_run_file, target};
+use crate::progress::{tell, warn};
 use prdo::build::{Planned, Public, Wiring, public_facts, terms, wiring};
 use prdo::disk::write_atomically;
 use prdo::runfile::{ConfigError, Document, Key, ModelKind};
@@ -18,17 +18,14 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let old = [("a key", args.key.as_ref()), ("the old agreement", args.continues.as_ref())];
     let reads = given.into_iter().chain(old).filter_map(|(what, path)| Some((what, path?.clone())));
     target::check(&args.out, reads, args.overwrite)?;
-    let mut document = Document::read(&args.file)?;
-    for assignment in &args.set {
-        document.set(assignment)?;
-    }
+    let mut document = read_run_file(&args.file, &args.set)?;
     let data = document.file(Key::DataPath).map(|path| ("the file with the records", path));
     target::check(&args.out, data, true)?;
     let identity = args.key.as_deref().map(Identity::read).transpose()?;
     let members =
         parse_members(&read_text(&args.members)?, args.relay.is_some()).map_err(in_file(&args.members))?;
     let old = match (&args.continues, args.rounds_done) {
-        (Some(path), Some(rounds)) => Some(Old::read(path, rounds)?),
+        (Some(path), Some(rounds)) => Some(OldAgreement::read(path, rounds)?),
         _ => None,
     };
     if let Some(old) = &old {
@@ -40,7 +37,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let records: Vec<usize> = members.iter().map(|m| m.records as usize).collect();
     let planned = terms(&document, wiring, &Public { facts: &facts, bytes, records: &records })?;
     let run = new_run().map_err(in_file(&args.out))?;
-    let (relay, continues) = (args.relay.clone(), old.as_ref().map(Old::hash));
+    let (relay, continues) = (args.relay.clone(), old.as_ref().map(OldAgreement::hash));
     let terms = Proposal { run, continues, relay, facts, members }.terms(&document, &planned)?;
     let mut agreement = Agreement::write(terms).map_err(in_file(&args.out))?;
     // What every member will make of it.
@@ -51,7 +48,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     if let Some(identity) = &identity {
         agreement.sign(identity).map_err(in_file(&args.out))?;
     }
-    warn(&document, &planned);
+    caution(&document, &planned);
     write_atomically(&args.out, agreement.to_file().as_bytes())?;
     summary::show(&args.out, &agreement, &planned_by_all, args.json);
     Ok(())
@@ -63,7 +60,7 @@ fn wiring_of(document: &Document, args: &InitArgs, members: usize) -> Result<Wir
     let differ = |nodes: usize| {
         let message =
             format!("graph.nodes = {nodes} is not allowed: it must be {members}, the members in {shown}");
-        document.error(Key::GraphNodes, message).help("leave graph.nodes out, or list as many members")
+        document.error(Key::GraphNodes, message).help("omit graph.nodes, or list as many members")
     };
     // Before the graph is built: a graph of other nodes may not even exist.
     if let Some(nodes) = document.run_file().graph.nodes.filter(|n| *n != members) {
@@ -94,7 +91,7 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(RecordFacts, bool),
         })?;
         if let Some(file) = &run.data.file.path {
             let path = &file.typed;
-            tell(&format!("from {path} only the shape and the names of the records are taken, no record"));
+            tell(&format!("only the shape and the names of the records are taken from {path}, no record"));
         }
         return Ok(given);
     }
@@ -139,13 +136,11 @@ fn named(names: &[String], number: Option<u64>) -> Result<Option<u64>, ConfigErr
     }
     let twice = names.iter().enumerate().find(|(k, name)| names.iter().take(*k).any(|other| other == *name));
     if let Some((_, name)) = twice {
-        return Err(ConfigError::anywhere(format!(
-            "the name {name:?} is given twice: each may be there once"
-        )));
+        return Err(ConfigError::anywhere(format!("the name {name:?} is given twice")));
     }
     match number {
         Some(number) if number != names.len() as u64 => Err(ConfigError::anywhere(format!(
-            "{number} is not allowed with {} names ({}): leave the number out",
+            "{number} is not allowed with {} names ({}): omit the number",
             names.len(),
             names.join(",")
         ))),
@@ -153,11 +148,8 @@ fn named(names: &[String], number: Option<u64>) -> Result<Option<u64>, ConfigErr
     }
 }
 
-/// What should be thought about before anyone signs.
-fn warn(document: &Document, planned: &Planned) {
-    for warning in &planned.recipe.warnings {
-        tell(&format!("warning: {warning}"));
-    }
+fn caution(document: &Document, planned: &Planned) {
+    warn(&planned.recipe.warnings);
     if document.has(Key::PrivacyStatement) {
         tell(
             "warning: privacy.statement is not used here: each member's own ledger counts what its records have cost",

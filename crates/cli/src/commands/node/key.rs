@@ -16,7 +16,7 @@ pub fn run(args: &KeyArgs) -> Result<(), Failure> {
         return Ok(());
     }
     if !args.show {
-        tell(&format!("the private key is in {shown}: keep it, nobody else needs it; the public key is"));
+        tell(&format!("the private key is in {shown}: keep it secret; the public key is"));
     }
     say(&public);
     Ok(())

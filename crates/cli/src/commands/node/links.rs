@@ -43,8 +43,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// After a link is up: a neighbour with another agreement says so within this time.
 const OBJECTION: Duration = Duration::from_millis(500);
 
-/// How things stand with one neighbour.
-struct Try {
+struct Contact {
     dial_at: Option<Instant>,
     up_since: Option<Instant>,
     why: String,
@@ -61,29 +60,29 @@ pub fn attempt(
     let mut links = open(seat, identity, listen, true)?;
     let end = Instant::now() + wait;
     let neighbours = seat.neighbours();
-    let mut tries: BTreeMap<usize, Try> = neighbours
+    let mut contacts: BTreeMap<usize, Contact> = neighbours
         .iter()
         .map(|(number, _)| {
             let ours = *number > seat.number;
-            let why = if ours { "no answer" } else { "it did not call (it is the one that dials)" };
+            let why = if ours { "no answer" } else { "it did not connect (it is the side that dials)" };
             let dial_at = ours.then(Instant::now);
-            (*number, Try { dial_at, up_since: None, why: why.into(), objects: false })
+            (*number, Contact { dial_at, up_since: None, why: why.into(), objects: false })
         })
         .collect();
-    let settled = |t: &Try| t.objects || t.up_since.is_some_and(|since| since.elapsed() >= OBJECTION);
-    while Instant::now() < end && !tries.values().all(settled) {
-        for (peer, t) in &mut tries {
+    let settled = |t: &Contact| t.objects || t.up_since.is_some_and(|since| since.elapsed() >= OBJECTION);
+    while Instant::now() < end && !contacts.values().all(settled) {
+        for (peer, t) in &mut contacts {
             if t.dial_at.is_some_and(|at| at <= Instant::now()) {
                 t.dial_at = None;
                 links.dial(*peer);
             }
         }
-        hear(links.next(Duration::from_millis(50)), &mut tries, seat);
+        hear(links.next(Duration::from_millis(50)), &mut contacts, seat);
     }
     links.close(Duration::from_secs(1));
     let place = |list: &[SocketAddr]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let result = |(number, member): &(usize, &prdo_peer::agreement::Member)| {
-        let t = tries.get(number);
+        let t = contacts.get(number);
         let reached = t.is_some_and(|t| t.up_since.is_some() && !t.objects);
         let why = (!reached).then(|| t.map_or(String::new(), |t| t.why.clone()));
         Attempt { name: member.name.clone(), addresses: place(&member.addresses), why }
@@ -91,15 +90,15 @@ pub fn attempt(
     Ok(neighbours.iter().map(result).collect())
 }
 
-fn hear(incoming: Option<Incoming>, tries: &mut BTreeMap<usize, Try>, seat: &Membership) {
+fn hear(incoming: Option<Incoming>, contacts: &mut BTreeMap<usize, Contact>, seat: &Membership) {
     match incoming {
         Some(Incoming::Up { peer }) => {
-            if let Some(t) = tries.get_mut(&peer) {
+            if let Some(t) = contacts.get_mut(&peer) {
                 t.up_since.get_or_insert_with(Instant::now);
             }
         }
         Some(Incoming::Down { peer, why }) => {
-            if let Some(t) = tries.get_mut(&peer) {
+            if let Some(t) = contacts.get_mut(&peer) {
                 // Once reached it may go its way: the other side was looking too.
                 if !t.objects {
                     t.why = why.to_string();
@@ -109,7 +108,7 @@ fn hear(incoming: Option<Incoming>, tries: &mut BTreeMap<usize, Try>, seat: &Mem
         }
         Some(Incoming::Refused { who, why }) => {
             let number = seat.neighbours().into_iter().find(|(_, m)| m.name == who).map(|(n, _)| n);
-            if let Some(t) = number.and_then(|n| tries.get_mut(&n)) {
+            if let Some(t) = number.and_then(|n| contacts.get_mut(&n)) {
                 (t.why, t.objects) = (why.to_string(), true);
             }
         }

@@ -15,7 +15,7 @@ mod watch;
 
 use super::Failure;
 use crate::cli::node::{Node, OwnArgs};
-use prdo_member::{Membership, NodeError};
+use prdo_member::Membership;
 use prdo_peer::agreement::{Agreement, AgreementError, LONGEST};
 use prdo_peer::identity::{Identity, IdentityError};
 use std::io::Read;
@@ -35,14 +35,10 @@ pub fn run(what: &Node) -> Result<(), Failure> {
 
 impl From<IdentityError> for Failure {
     fn from(error: IdentityError) -> Self {
-        match error {
-            IdentityError::System { .. } => Failure::Work(error.to_string()),
-            _ => Failure::Input(error.to_string()),
-        }
+        Failure::new(!matches!(error, IdentityError::System { .. }), error.to_string())
     }
 }
 
-/// An agreement's error, with the file it is about.
 fn in_file(path: &Path) -> impl Fn(AgreementError) -> Failure {
     move |error| match error {
         AgreementError::Random { .. } => Failure::Work(error.to_string()),
@@ -60,15 +56,8 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".into()))
 }
 
-/// The agreement in a file, whose signatures are valid.
 fn read_agreement(path: &Path) -> Result<Agreement, Failure> {
     Agreement::parse(&read_text(path)?).map_err(in_file(path))
-}
-
-impl From<NodeError> for Failure {
-    fn from(error: NodeError) -> Self {
-        if error.is_input() { Failure::Input(error.to_string()) } else { Failure::Work(error.to_string()) }
-    }
 }
 
 /// This member's key, and its seat in the agreement.
@@ -78,7 +67,6 @@ fn seat(own: &OwnArgs) -> Result<(Identity, Membership), Failure> {
     Ok((identity, seat))
 }
 
-/// Where this member listens.
 fn listen(own: &OwnArgs, seat: &Membership) -> Result<SocketAddr, Failure> {
     let named = own.listen.or(seat.member.addresses.first().copied());
     named.ok_or_else(|| {

@@ -1,22 +1,23 @@
 //! `prdo node run`: trains with the other members, through whatever happens.
 
-use super::watch::{Fixed, TEST_SEED, Watcher};
+use super::watch::Terminal;
 use super::{listen, seat};
 use crate::cli::node::RunArgs;
 use crate::commands::dashboard::{self, Window};
 use crate::commands::watch::Stop;
-use crate::commands::{Failure, set_threads};
-use crate::progress::{say, tell};
+use crate::commands::{Failure, use_threads, work};
+use crate::progress::{say, tell, warn};
 use prdo::budget::words::short;
 use prdo::build::Form;
 use prdo::disk::{write_atomically, write_privately};
 use prdo::privacy::Secret;
-use prdo::store::{MemberSummary, State, artefact, names, write_model, write_network};
+use prdo::store::{MemberSummary, State, Status, artefact, names, write_model, write_network};
 use prdo_member::Membership;
 use prdo_member::account::LedgerOptions;
 use prdo_member::page::{Page, PageError, Sheet};
 use prdo_member::prepare::{Ready, Request, Started, measure};
 use prdo_member::records::Reading;
+use prdo_member::watcher::Watcher;
 use prdo_peer::identity::Identity;
 use prdo_peer::ledger::{LedgerFile, lock};
 use prdo_peer::machine::{Ended, Patience, PeerError};
@@ -28,8 +29,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+/// What seeded draws are worth.
+const TEST_SEED: &str = "TEST SEED: not private";
+
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    set_threads(args.threads)?;
+    use_threads(args.threads)?;
     let (secret, seeded) = secret()?;
     let own = &args.own;
     let (identity, seat) = seat(own)?;
@@ -41,11 +45,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let request = Request { data: &own.data, reading, ledger: &ledger, home: Some(&args.home) };
     let ready = Ready::new(seat, &request)?;
     if let Some(summary) = finished(&args.home) {
-        tell("this run is finished already");
+        tell("this run is already finished");
         show(&summary, &args.home, own.json);
         return Ok(());
     }
-    ready.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    warn(ready.warnings());
     announce(&ready, seeded);
     // Before anything is written: a port that is taken is found now.
     let (links, listening) = open_links(ready.membership(), &identity, address)?;
@@ -57,13 +61,30 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (begun, seat) =
         ready.begin(&identity, secret, patience(args), args.from.as_deref(), args.new_member)?;
     if begun.rounds_done > 0 {
-        tell(&format!("going on after round {}", begun.rounds_done));
+        tell(&format!("resuming after round {}", begun.rounds_done));
     }
-    let fixed = Fixed::of(&seat, listening, &ledger, seeded);
-    let watcher = Watcher::new(fixed, &args.home, begun.rounds_done, measure, stop.clone(), sheet)?;
+    let terms = seat.agreement.terms();
+    let status = Status {
+        name: Some(terms.name.clone()),
+        run: Some(hex(&terms.run)),
+        agreement: Some(hex(seat.agreement.hash())),
+        member: Some(seat.member.name.clone()),
+        round: Some(begun.rounds_done),
+        rounds: Some(terms.rounds),
+        noise_multiplier: Some(seat.planned.guarantee.noise_multiplier),
+        listening: Some(listening),
+        // From wherever somebody asks for the status.
+        ledger: Some(std::path::absolute(&ledger).unwrap_or(ledger)),
+        test_seed: seeded.then(|| TEST_SEED.to_string()),
+        ..Status::default()
+    };
+    let names = terms.members.iter().map(|member| member.name.clone()).collect();
+    let screen = Box::new(Terminal::new(terms.rounds, begun.rounds_done));
+    let watcher = Watcher::new(status, names, &args.home, (measure, sheet), screen, Arc::clone(stop.flag()))
+        .map_err(work("log.jsonl"))?;
     let window = Window::open(port, &args.home)?;
-    let work = Work { seat, watcher, home: &args.home, began: Instant::now() };
-    let result = work.train(begun, &mut *links, &stop);
+    let node = Node { seat, watcher, home: &args.home, began: Instant::now() };
+    let result = node.train(begun, &mut *links, &stop);
     let result = result.map(|summary| show(&summary, &args.home, own.json));
     window.close(result, &stop, own.json)
 }
@@ -110,7 +131,7 @@ fn open_links(
 
 #[cfg(not(feature = "peers"))]
 fn open_links(_: &Membership, _: &Identity, _: SocketAddr) -> Result<(Box<dyn Transport>, String), Failure> {
-    Err(Failure::Input("this prdo was built without the feature `peers`, which node run needs".into()))
+    Err(Failure::Input("this prdo was built without the feature `peers`, which `node run` needs".into()))
 }
 
 fn open_page(address: Option<SocketAddr>, sheet: &Arc<Mutex<Sheet>>) -> Result<Option<Page>, Failure> {
@@ -152,14 +173,14 @@ fn announce(ready: &Ready, seeded: bool) {
 }
 
 /// A node at work in its folder.
-struct Work<'a> {
+struct Node<'a> {
     seat: Membership,
     watcher: Watcher,
     home: &'a Path,
     began: Instant,
 }
 
-impl Work<'_> {
+impl Node<'_> {
     fn train(
         mut self,
         begun: Started,
@@ -176,7 +197,7 @@ impl Work<'_> {
                     return Err(Failure::Input(format!("{conflict}. Nothing was released")));
                 }
                 let message = format!(
-                    "stopped after round {round} of {rounds}; everything is saved: the same command goes on"
+                    "stopped after round {round} of {rounds}; everything is saved: rerun the command to resume"
                 );
                 self.watcher.ended(State::Stopped, &message);
                 tell(&message);
@@ -191,7 +212,7 @@ impl Work<'_> {
                     matches!(error, SessionError::Peer(PeerError::NotMet { .. } | PeerError::GaveUp { .. }));
                 let message = format!("{error}{}", if waited { because } else { String::new() });
                 self.watcher.ended(if waited { State::Stopped } else { State::Failed }, &message);
-                Err(if input { Failure::Input(message) } else { Failure::Work(message) })
+                Err(Failure::new(input, message))
             }
         }
     }
@@ -215,7 +236,7 @@ impl Work<'_> {
         let message = match unconfirmed {
             [] => "finished".to_string(),
             names => format!(
-                "finished; {} may still need this node: the same command serves them",
+                "finished; {} may still need this node: rerun the command to serve them",
                 names.join(", ")
             ),
         };
@@ -226,7 +247,6 @@ impl Work<'_> {
     }
 }
 
-/// The summary of a run that is over for everybody.
 fn finished(home: &Path) -> Option<MemberSummary> {
     let bytes = std::fs::read(home.join(names::SUMMARY)).ok()?;
     artefact::parse(&bytes).ok().filter(MemberSummary::is_over)
@@ -253,7 +273,7 @@ fn show(summary: &MemberSummary, home: &Path, as_json: bool) {
         number(summary.delta)
     ));
     for name in summary.unconfirmed.iter().flatten() {
-        say(&format!("{name} has not confirmed the last message: the same command serves it once more"));
+        say(&format!("{name} has not confirmed the last message: rerun the command to serve it once more"));
     }
     say(&format!("model: {}", home.join(names::MODEL).display()));
 }

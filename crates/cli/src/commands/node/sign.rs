@@ -16,7 +16,7 @@ pub fn run(args: &SignArgs) -> Result<(), Failure> {
     for path in &args.with {
         let other = read_agreement(path)?;
         let (mine, shown) = (args.file.display(), path.display());
-        let both = |e| Failure::Input(format!("{mine} and {shown} do not go together: {e}"));
+        let both = |e| Failure::Input(format!("{mine} and {shown} cannot be merged: {e}"));
         for member in agreement.merge(&other).map_err(both)? {
             let name = agreement.terms().members.get(member).map_or("", |m| &m.name);
             tell(&format!("{shown} has the signature of {name}"));

@@ -1,4 +1,4 @@
-//! `prdo node status`: how a node stands that runs, was stopped or has finished.
+//! `prdo node status`: a node that is running, stopped or finished.
 
 use crate::cli::node::StatusArgs;
 use crate::commands::Failure;
@@ -7,7 +7,7 @@ use prdo::store::{Entry, State, Status, artefact, last_entries};
 use prdo_member::status::{self, StatusError};
 use std::path::Path;
 
-/// As many lines of the log are shown.
+/// How many lines of the log are shown.
 const LINES: usize = 6;
 
 pub fn run(args: &StatusArgs) -> Result<(), Failure> {
@@ -67,13 +67,11 @@ fn lines(status: &Status) -> Vec<String> {
     lines
 }
 
-/// A path from here, where that is shorter.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }
 
-/// A line of the log for people.
 fn log_line(entry: &Entry) -> String {
     let line = format!("{}  {:<7}  {}  {}", entry.time, entry.level.name(), entry.event, entry.details());
     line.trim_end().to_string()

@@ -8,7 +8,7 @@ use prdo_peer::wire::hex;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
-/// As many members are listed in words.
+/// How many members are listed in words.
 const MOST_LISTED: usize = 40;
 
 /// Prints the agreement in `file`, and what is to be done with it next.
@@ -33,7 +33,7 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
         format!("agreement  {}, hash {}", terms.name, hex(&agreement.hash()[..6])),
         format!("full hash  {}", hex(agreement.hash())),
         format!(
-            "training   {} of {} with {} parameters, {} rounds, {} sent to each neighbour a round",
+            "training   {} of {} with {} parameters, {} rounds, {} sent to each neighbour per round",
             recipe.method.card().title,
             planned.model.kind,
             terms.dimension,
@@ -54,7 +54,6 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
     lines
 }
 
-/// Number, name, key, records, addresses and neighbours of each member.
 fn table(agreement: &Agreement) -> Vec<String> {
     let members = &agreement.terms().members;
     let name = |i: usize| members.get(i).map_or("", |m| &m.name);
@@ -85,7 +84,6 @@ fn table(agreement: &Agreement) -> Vec<String> {
     lines
 }
 
-/// What is to be done now.
 fn next(file: &Path, agreement: &Agreement) -> String {
     let (signed, missing) = signatures(agreement);
     let shown = file.display();

@@ -3,11 +3,10 @@
 use super::figures::{digits, figure, section, sentence};
 use super::read::Asked;
 use super::shown;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use prdo::plan::vacuous::horizons;
 use prdo::plan::{Answer, Candidate, Judged, Verdict, largest_step};
 
-/// Whether the bound says anything.
 pub fn worth(asked: &Asked, answer: &Answer) {
     let Some(verdict) = &answer.verdict else { return };
     section("What the bound is worth");
@@ -15,7 +14,7 @@ pub fn worth(asked: &Asked, answer: &Answer) {
     let bound = basis.bounds.map_or(f64::NAN, |b| b.stationarity.total());
     if answer.own.is_some() && !answer.about_own {
         sentence(
-            "This and what follows is about the paper's schedule: the theorem does not hold for the run as written.",
+            "From here on this is about the paper's schedule: the theorem does not hold for the run as written.",
         );
     }
     let start = match verdict.measured {
@@ -24,15 +23,15 @@ pub fn worth(asked: &Asked, answer: &Answer) {
     };
     if !verdict.vacuous {
         sentence(&format!(
-            "It says something: without training {start}, and the bound is {} of that.",
+            "The bound is informative: without training {start}, and it is {} of that.",
             figure(bound / verdict.start)
         ));
         return;
     }
     let names: Vec<&str> = verdict.because.iter().map(|name| shown(name)).collect();
     sentence(&format!(
-        "It says nothing: without any training {start}, and the bound is {} times that, by its {} part{}. The run may \
-         do well all the same; the theorem does not show it.",
+        "The bound is vacuous: without any training {start}, and it is {} times that, because of its {} part{}. The run \
+         may still do well; the theorem does not show it.",
         figure(bound / verdict.start),
         names.join(" and "),
         if names.len() > 1 { "s" } else { "" }
@@ -46,24 +45,24 @@ fn help(asked: &Asked, answer: &Answer, verdict: &Verdict) {
     }
     let help = &verdict.help;
     if help.settings {
-        sentence("With the settings suggested below it would say something.");
+        sentence("With the settings suggested below it would be informative.");
         return;
     }
     let case = &asked.question.case;
     let Some((epsilon, _)) = case.budget() else {
         sentence(&match help.rounds {
             Some(rounds) => format!("T = {rounds} rounds would be enough, with the best γ and α."),
-            None => "No T up to 1e9 times as many rounds is enough, with the best γ and α.".into(),
+            None => "Not even 1e9 times as many rounds are enough, with the best γ and α.".into(),
         });
         return;
     };
     sentence(&format!(
-        "No T up to {} helps at this budget, with the best γ, α and C_Δ for it.",
+        "No T up to {} helps at this budget, even with the best γ, α and C_Δ.",
         horizons(case).1
     ));
     sentence(&match help.records {
-        Some(records) => format!("N = {records} records a node would be enough, with the best T."),
-        None => "Not even a million times as many records a node are enough.".into(),
+        Some(records) => format!("N = {records} records per node would be enough, with the best T."),
+        None => "Not even a million times as many records per node are enough.".into(),
     });
     sentence(&match help.epsilon {
         Some(epsilon) => format!("ε = {} would be enough, with the best T.", figure(epsilon)),
@@ -103,7 +102,7 @@ pub fn suggestions(asked: &Asked, answer: &Answer) {
             100.0 * s.ratio()
         ));
     } else if best.setting.gamma() >= 1.0 {
-        sentence("γ = 1 is the best: recursion does not pay at this budget.");
+        sentence("γ = 1 is best: recursion does not pay at this budget.");
     }
     if let Some(ed) = ed.filter(|ed| ed.bound.total() > 1.0001 * best.bound.total()) {
         sentence(&format!(
@@ -120,13 +119,12 @@ pub fn suggestions(asked: &Asked, answer: &Answer) {
         return;
     }
     if best.setting.setup().rounds >= horizons(&asked.question.case).1 {
-        sentence("T is at the end of what was tried: more may be better.");
+        sentence("T is the largest that was tried: more may be better.");
     } else {
-        sentence("With more rounds than T the noise that they need would cost more than they gain.");
+        sentence("More rounds than T would need noise that costs more than they gain.");
     }
 }
 
-/// Why α is what it is.
 fn step(best: &Candidate) {
     let setting = &best.setting;
     let Ok(most) = largest_step(setting.setup(), setting.gamma()) else { return };
@@ -163,7 +161,7 @@ pub fn changes(answer: &Answer) {
     if answer.changes.len() < 2 {
         return;
     }
-    section("What would change, all else as it is");
+    section("What would change, all else equal");
     let short = |x: f64| digits(x, 3);
     let noisy = answer.changes.iter().any(|c| c.judged.noise.is_some_and(|n| n.multiplier.is_some()));
     let bounded = answer.changes.iter().any(|c| c.judged.bounds.is_some());
@@ -206,9 +204,9 @@ pub fn changes(answer: &Answer) {
     let first = answer.changes.first().and_then(|c| shown(&c.judged));
     let basis = answer.own.as_ref().filter(|_| answer.about_own).unwrap_or(&answer.schedule);
     if first != shown(basis) {
-        sentence("All z in this table are the Rényi accountant's, somewhat more than needed.");
+        sentence("All z in this table are the Rényi accountant's: somewhat larger than needed.");
     }
     if failing {
-        sentence("* a condition fails there: the figure is no bound.");
+        sentence("* a condition fails there: the figure is not a bound.");
     }
 }

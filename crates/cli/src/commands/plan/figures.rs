@@ -2,13 +2,10 @@
 
 use crate::progress::say;
 
-/// The width of a full bar.
 const BAR: usize = 40;
 
-/// The longest line of a sentence.
 const LINE: usize = 98;
 
-/// A heading after an empty line.
 pub fn section(title: &str) {
     say("");
     say(title);
@@ -19,7 +16,6 @@ pub fn sentence(text: &str) {
     folded(text, "  ", "  ");
 }
 
-/// One of a list.
 pub fn item(text: &str) {
     folded(text, "  - ", "    ");
 }
@@ -41,7 +37,6 @@ pub fn folded(text: &str, first: &str, then: &str) {
     say(&line);
 }
 
-/// Four digits.
 pub fn figure(x: f64) -> String {
     digits(x, 4)
 }
@@ -60,7 +55,6 @@ pub fn digits(x: f64, count: usize) -> String {
     }
 }
 
-/// A number of bytes.
 pub fn bytes(count: u128) -> String {
     let units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
     let mut size = count as f64;

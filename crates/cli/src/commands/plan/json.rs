@@ -6,7 +6,7 @@ use prdo::plan::{Answer, Candidate, Change, Judged, Level, NoiseFacts, Verdict};
 use prdo::theory::{Conditions, Split, cost};
 use serde_json::{Map, Value as Json, json};
 
-/// The whole answer. The contract's keys are about the run as it is meant, if there is one, otherwise about the
+/// The whole answer. The top keys are about the run as it is meant, if there is one, otherwise about the
 /// schedule.
 pub fn object(asked: &Asked, answer: &Answer) -> Json {
     let case = &asked.question.case;
@@ -119,7 +119,6 @@ fn sensitivity(noise: &NoiseFacts) -> Option<Json> {
     }))
 }
 
-/// Gradients and bytes of a node.
 pub fn costs(asked: &Asked, judged: &Judged) -> Json {
     let case = &asked.question.case;
     let setting = &judged.setting;
@@ -131,7 +130,7 @@ pub fn costs(asked: &Asked, judged: &Judged) -> Json {
     })
 }
 
-/// The gradients that a node evaluates: at γ = 1 one a record, otherwise two after the first round.
+/// The gradients that a node evaluates: at γ = 1 one per record, otherwise two after the first round.
 pub fn gradients(judged: &Judged) -> Option<u128> {
     let (setting, setup) = (&judged.setting, judged.setting.setup());
     let (first, all) = (

@@ -26,7 +26,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
         let shown = answer.own.as_ref().filter(|_| answer.about_own).unwrap_or(&answer.schedule);
         match shown.bounds.filter(|_| asked.uncovered.is_none()) {
             Some(bounds) => draw(path, &figure(&bounds, shown.conditions.hold()))?,
-            None => return Err(Failure::Input("--picture: there is no bound to draw (see the text)".into())),
+            None => return Err(Failure::Input("--picture: no bound to draw (see the text)".into())),
         }
     }
     match args.json {
@@ -54,7 +54,6 @@ fn parts(bounds: &Bounds) -> [(&'static str, f64); 4] {
     bounds.stationarity.parts().map(|(name, part)| (shown(name), part))
 }
 
-/// The paper's spelling.
 fn shown(name: &'static str) -> &'static str {
     if name == "optimisation" { "optimization" } else { name }
 }
@@ -67,7 +66,7 @@ fn refused(error: &PlanError, from_file: bool) -> Failure {
             format!("{} = {value} is not allowed: it must be {allowed}", key(field))
         }
         PlanError::TooLarge { field, value, slots } if !from_file => {
-            flagged(field, *value as f64, &format!("at most {slots}, the records of a node (--records)"))
+            flagged(field, *value as f64, &format!("at most {slots}, the records per node (--records)"))
         }
         PlanError::Accounting(AccountingError::OutOfRange { field, value, allowed }) if !from_file => {
             flagged(field, *value, allowed)

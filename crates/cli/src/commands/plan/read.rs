@@ -1,7 +1,7 @@
 //! What is asked, from a run file or from options.
 
 use crate::cli::plan::{LevelArgs, PlanArgs, ScheduleArgs};
-use crate::commands::{Failure, graph};
+use crate::commands::{Failure, graph, read_run_file};
 use prdo::accounting::{History, Method as Accounting};
 use prdo::algorithm::Method;
 use prdo::algorithm::graph::{NetworkError, Parameters, Spectrum};
@@ -13,7 +13,7 @@ use prdo::plan::{
 };
 use prdo::privacy::Sampling;
 use prdo::run::Privacy;
-use prdo::runfile::{DataSource, Document, RunFile};
+use prdo::runfile::{DataSource, RunFile};
 use std::path::Path;
 
 /// A question with what its answer shows besides.
@@ -24,7 +24,6 @@ pub struct Asked {
     pub spectrum: Spectrum,
     /// The most neighbours that a node has.
     pub degree: u64,
-    /// The method of a run file.
     pub method: Option<Method>,
     /// δ, where there is a budget or a price.
     pub delta: Option<f64>,
@@ -32,7 +31,6 @@ pub struct Asked {
     pub uncovered: Option<String>,
     /// What is not known, as options.
     pub missing: Vec<&'static str>,
-    /// Why it was not estimated.
     pub unestimated: Option<String>,
     /// What should be thought about.
     pub notes: Vec<String>,
@@ -45,7 +43,6 @@ impl Asked {
     }
 }
 
-/// The question that options ask.
 pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
     let kind = args.graph.as_deref().unwrap_or_default();
     let wiring = graph::wire(kind, &args.shape)?;
@@ -99,7 +96,6 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
     })
 }
 
-/// The noise of options and the δ that goes with it.
 fn noise_of_flags(args: &PlanArgs) -> (Noise, Option<f64>) {
     let given = &args.noise;
     let account =
@@ -120,12 +116,8 @@ fn noise_of_flags(args: &PlanArgs) -> (Noise, Option<f64>) {
     (Noise::Scaled { gradient_clip, difference_clip: given.clip_difference, strength }, given.delta)
 }
 
-/// The question that a run file asks.
 pub fn from_file(path: &Path, args: &PlanArgs) -> Result<Asked, Failure> {
-    let mut document = Document::read(path)?;
-    for assignment in &args.set {
-        document.set(assignment)?;
-    }
+    let document = read_run_file(path, &args.set)?;
     let (outline, run) = (outline(&document)?, document.run_file());
     let (recipe, wiring) = (&outline.recipe, &outline.wiring);
     let (first, size, sampling) = recipe.batch;
@@ -197,9 +189,9 @@ fn constants(run: &RunFile, outline: &Outline, given: Problem, args: &PlanArgs) 
         return (given, None);
     }
     if run.data.source == Some(DataSource::File) && !args.public_data {
-        let why = "the data is a file, which is not looked at for this: constants computed from private records tell \
-                   something about them that is not in the budget. Give them as options, or say --public-data if \
-                   these records are public";
+        let why = "the data is a file, which is not read for this: constants computed from private records reveal \
+                   something that is not in the budget. Give them as options, or --public-data if these records \
+                   are public";
         return (given, Some(why.into()));
     }
     let (first, size, sampling) = outline.recipe.batch;
@@ -239,7 +231,6 @@ fn constants(run: &RunFile, outline: &Outline, given: Problem, args: &PlanArgs) 
     (problem, why)
 }
 
-/// What options say of the losses.
 fn with_given(problem: Problem, args: &LevelArgs) -> Problem {
     Problem {
         smoothness: args.smoothness.map(Level::given),

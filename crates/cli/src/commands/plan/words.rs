@@ -5,7 +5,7 @@ use super::figures::{bar, bytes, figure, folded, item, section, sentence, share}
 use super::json::gradients;
 use super::parts;
 use super::read::Asked;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use crate::progress::say;
 use prdo::plan::{Answer, Judged, Level, Noise, NoiseFacts, Source};
 use prdo::theory::{Bounds, Condition, cost};
@@ -19,7 +19,7 @@ pub fn show(asked: &Asked, answer: &Answer) {
         plan(asked, own, true);
     }
     if let Some(why) = &asked.uncovered {
-        sentence(&format!("The theorem does not cover this run: {why}. No condition and no bound is shown."));
+        sentence(&format!("The theorem does not cover this run: {why}. No conditions or bound are shown."));
     } else {
         schedule(asked, answer);
         worth(asked, answer);
@@ -27,7 +27,7 @@ pub fn show(asked: &Asked, answer: &Answer) {
         changes(answer);
     }
     if !asked.notes.is_empty() {
-        section("To think about");
+        section("Notes");
         asked.notes.iter().for_each(|note| item(note));
     }
 }
@@ -62,7 +62,7 @@ fn constants(asked: &Asked) {
     for (symbol, meaning, level) in levels {
         let (value, from) = match level {
             Some(level) => (figure(level.value), origin(level)),
-            None => ("?".into(), "not known".into()),
+            None => ("?".into(), "unknown".into()),
         };
         let head = format!("  {symbol:<4}{value:>10}  {meaning:<37} ");
         folded(&from, &head, &" ".repeat(head.chars().count()));
@@ -71,8 +71,8 @@ fn constants(asked: &Asked) {
         sentence(&format!("Not estimated: {why}."));
     } else if levels.iter().any(|(.., l)| l.as_ref().is_some_and(|l| !l.how.is_empty())) {
         sentence(
-            "From generated or public records. From private ones the same figures would cost privacy that is in no \
-             budget.",
+            "From generated or public records. From private ones the same figures would cost privacy that no budget \
+             accounts for.",
         );
     }
     let guessed = levels.iter().any(|(.., l)| l.as_ref().is_some_and(|l| l.source == Source::Estimated));
@@ -101,7 +101,6 @@ fn schedule(asked: &Asked, answer: &Answer) {
     plan(asked, judged, false);
 }
 
-/// One set of parameters and what the theorem says of it.
 fn plan(asked: &Asked, judged: &Judged, own: bool) {
     let setting = &judged.setting;
     let unit = if asked.in_units() && !own { "/L_s" } else { "" };
@@ -109,7 +108,7 @@ fn plan(asked: &Asked, judged: &Judged, own: bool) {
         Some(_) => String::new(),
         None => format!(", γ = {}", figure(setting.gamma())),
     };
-    let gradients = gradients(judged).map_or(String::new(), |n| format!("; {n} gradients a node"));
+    let gradients = gradients(judged).map_or(String::new(), |n| format!("; {n} gradients per node"));
     let sent = asked.question.case.problem.dimension;
     let sent = sent.and_then(|d| cost::bytes(d, asked.degree, setting.setup().rounds).ok());
     let sent = sent.map_or(String::new(), |n| format!(", at most {} sent", bytes(n)));
@@ -139,7 +138,7 @@ fn plan(asked: &Asked, judged: &Judged, own: bool) {
 fn noise(asked: &Asked, judged: &Judged) {
     let Some(noise) = &judged.noise else {
         if matches!(asked.question.case.noise, Noise::Scaled { .. }) {
-            sentence("Noise: not known, for C_Δ is not given and none is large enough at this step.");
+            sentence("Noise: unknown, because C_Δ is not given and none is large enough at this step.");
         }
         return;
     };
@@ -171,7 +170,7 @@ fn noise(asked: &Asked, judged: &Judged) {
             let price = price.map_or(String::new(), |(e, d)| format!(" for ε = {}, δ = {d:e}", figure(e)));
             let first = noise.first_variance.map_or(0.0, f64::sqrt);
             sentence(&format!(
-                "Noise z = {}{price}: deviation {} a coordinate in the first round, {} in later ones (γ·{})",
+                "Noise z = {}{price}: deviation {} per coordinate in the first round, {} in later ones (γ·{})",
                 figure(z),
                 figure(first),
                 figure(gamma * noise.variance.sqrt()),
@@ -179,12 +178,12 @@ fn noise(asked: &Asked, judged: &Judged) {
             ));
         }
         None if noise.variance == 0.0 => sentence("No noise."),
-        None => sentence(&format!("Noise of variance {} a coordinate", figure(noise.variance))),
+        None => sentence(&format!("Noise of variance {} per coordinate", figure(noise.variance))),
     }
     if noise.by_renyi {
         sentence(
-            "(z by the Rényi accountant, which asks for somewhat more: records are used so rarely that the exact \
-             one takes long.)",
+            "(z by the Rényi accountant, which asks for somewhat more: at such a low rate the exact one takes \
+             long.)",
         );
     }
     clipping(noise);

@@ -1,25 +1,26 @@
 //! `prdo privacy curve`: ε as one setting changes, by every accountant.
 
-mod files;
-
 use super::{Failure, failure};
 use crate::cli::privacy::CurveArgs;
-use crate::commands::compare::print_table;
+use crate::commands::table::print_table;
 use crate::progress::{Progress, say};
 use prdo::budget::words::{down, plain, six_digits, up};
 use prdo::budget::{Against, Curve, CurveError, Point, Question};
+use prdo::disk::write_atomically;
+use prdo::plot::Format;
 use serde_json::{Value as Json, json};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 pub fn run(args: &CurveArgs) -> Result<(), Failure> {
-    let kinds = args.out.iter().map(|path| files::Kind::of(path)).collect::<Result<Vec<_>, Failure>>()?;
+    let formats = args.out.iter().map(|path| format_of(path)).collect::<Result<Vec<_>, Failure>>()?;
     let question = question(args);
     let started = Instant::now();
     let curve = compute(&question)?;
     let seconds = started.elapsed().as_secs_f64();
-    for (path, kind) in args.out.iter().zip(&kinds) {
-        files::write(&curve, path, kind)?;
+    for (path, format) in args.out.iter().zip(formats) {
+        write(&curve, path, format)?;
     }
     if args.json {
         say(&answer(args, &question, &curve, seconds).to_string());
@@ -41,7 +42,6 @@ pub fn run(args: &CurveArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was asked.
 fn question(args: &CurveArgs) -> Question {
     Question {
         against: args.against,
@@ -92,7 +92,6 @@ fn refuse(error: CurveError) -> Failure {
     })
 }
 
-/// The axis' name in the table.
 fn name(against: Against) -> &'static str {
     match against {
         Against::Delta => "δ",
@@ -100,7 +99,6 @@ fn name(against: Against) -> &'static str {
     }
 }
 
-/// The settings that stay, in words.
 fn fixed(args: &CurveArgs) -> String {
     let others = [
         (Against::Rate, args.rate.as_ref().map(|rate| format!("rate {rate}"))),
@@ -138,4 +136,36 @@ fn answer(args: &CurveArgs, asked: &Question, curve: &Curve, seconds: f64) -> Js
     answer["files"] = args.out.iter().map(|path| path.display().to_string()).collect();
     answer["seconds"] = json!(seconds);
     answer
+}
+
+/// What a file's name asks for: a picture, or `None` for CSV.
+fn format_of(path: &Path) -> Result<Option<Format>, Failure> {
+    let format = Format::of(path);
+    if format.is_some() || path.extension().is_some_and(|ending| ending == "csv") {
+        return Ok(format);
+    }
+    Err(Failure::Input(format!("--out {}: it must end in .svg, .png, .pdf or .csv", path.display())))
+}
+
+fn write(curve: &Curve, path: &Path, format: Option<Format>) -> Result<(), Failure> {
+    let bytes = match format {
+        Some(format) => {
+            curve.figure().render(format).map_err(|e| Failure::Work(format!("{}: {e}", path.display())))?
+        }
+        None => csv(curve).into_bytes(),
+    };
+    Ok(write_atomically(path, &bytes)?)
+}
+
+/// A bound that is not finite is left empty.
+fn csv(curve: &Curve) -> String {
+    let mut text =
+        format!("{},epsilon_lower,epsilon_upper,epsilon_rdp,epsilon_rdp_paper\n", curve.against.key());
+    let cell = |x: f64| if x.is_finite() { format!("{x:?}") } else { String::new() };
+    for p in &curve.points {
+        let x = if curve.against == Against::Rounds { format!("{}", p.x) } else { cell(p.x) };
+        let rest = [p.exact.lower, p.exact.upper, p.renyi, p.paper].map(cell).join(",");
+        text += &format!("{x},{rest}\n");
+    }
+    text
 }

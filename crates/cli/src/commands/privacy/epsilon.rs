@@ -26,7 +26,7 @@ pub fn run(args: &EpsilonArgs) -> Result<(), Failure> {
                 .into(),
         )),
         (Some(delta), Some(epsilon)) => Err(Failure::Input(format!(
-            "--delta {} and --epsilon {} were both given: leave out the one that should be computed",
+            "--delta {} and --epsilon {} were both given: omit the one to be computed",
             plain(delta),
             plain(epsilon)
         ))),
@@ -60,7 +60,7 @@ fn delta_at(args: &EpsilonArgs, plan: &Releases, epsilon: f64) -> Result<(), Fai
     let method = args.answer.accountant;
     if method != Method::Numerical {
         return Err(Failure::Input(format!(
-            "--accountant {} does not give δ at an ε: leave it out (prv does), or give --delta to get ε",
+            "--accountant {} does not give δ at an ε: omit it (prv does), or give --delta to get ε",
             method.name()
         )));
     }

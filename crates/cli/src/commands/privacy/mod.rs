@@ -17,7 +17,6 @@ use prdo::budget::{Releases, lower};
 use serde_json::{Value as Json, json};
 use std::time::Instant;
 
-/// Answers a question.
 pub fn run(question: &Privacy) -> Result<(), Failure> {
     match question {
         Privacy::Epsilon(args) => epsilon::run(args),
@@ -29,7 +28,6 @@ pub fn run(question: &Privacy) -> Result<(), Failure> {
     }
 }
 
-/// The plan's settings, for a JSON answer.
 fn describe(plan: &Releases, into: &mut Json) {
     into["rate"] = json!(plan.rate);
     into["first_rate"] = json!(plan.first_rate);
@@ -38,7 +36,6 @@ fn describe(plan: &Releases, into: &mut Json) {
     into["rounds"] = json!(plan.rounds);
 }
 
-/// A plan that was fitted to a budget.
 struct Fit {
     method: Method,
     target: Target,
@@ -75,7 +72,6 @@ impl Fit {
         answer.to_string()
     }
 
-    /// The budget and what was proven, for people.
     fn words(&self) -> String {
         let (epsilon, delta) = (plain(self.target.epsilon()), plain(self.target.delta()));
         let proof = words::proof(self.method, "ε", &self.bounds);
@@ -96,9 +92,8 @@ impl Fit {
     }
 }
 
-/// A pointer from a Rényi accountant to the exact one.
 fn hint(method: Method, exact: &str) -> String {
-    format!("Hint: the exact accountant (leave out --accountant {}) {exact}.", method.name())
+    format!("Hint: the exact accountant (omit --accountant {}) {exact}.", method.name())
 }
 
 /// The keys that every answer about ε has. A bound that is not finite is null: JSON has no ∞.

@@ -35,7 +35,7 @@ pub fn run(args: &RoundsArgs) -> Result<(), Failure> {
     let first = first_words(args.first_rate.as_ref(), args.first_noise);
     say(&format!("Plan: sampling rate {}, noise multiplier {}{first}.", args.rate, plain(args.noise)));
     say(match capped {
-        true => "Meaning: more may fit; more are not looked for.",
+        true => "Meaning: more may fit; the search stops here.",
         false => "Meaning: with one round more, this accountant's bound would exceed the budget.",
     });
     fit.hint(most, |exact| format!("allows {} rounds", exact.rounds))

@@ -1,14 +1,13 @@
 //! `prdo tune`: settings for a budget, found on records that need no protection.
 
-mod drawn;
-mod ground;
+mod drawn_table;
 mod page;
+mod tuning_data;
 
-use super::compare::print_table;
-use super::{Failure, use_threads};
+use super::table::print_table;
+use super::{Failure, read_run_file, use_threads};
 use crate::cli::tune::TuneArgs;
 use crate::progress::{Progress, say, tell};
-use ground::Found;
 use prdo::algorithm::Method;
 use prdo::report::Spread;
 use prdo::runfile::resolved::as_given;
@@ -16,6 +15,7 @@ use prdo::runfile::{Document, Key};
 use prdo::store::{Folder, names};
 use prdo::tune::{Answer, Axis, Edge, Effort, Trial, TuneError, assignments, number, numbers, tune};
 use serde_json::{Value as Json, json};
+use tuning_data::TuningData;
 
 impl From<TuneError> for Failure {
     fn from(error: TuneError) -> Self {
@@ -29,13 +29,10 @@ impl From<TuneError> for Failure {
 }
 
 pub fn run(args: &TuneArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
-    let mut document = Document::read(&args.file)?;
-    for assignment in &args.set {
-        document.set(assignment)?;
-    }
+    use_threads(args.out.threads)?;
+    let document = read_run_file(&args.file, &args.set)?;
     let effort = effort(args)?;
-    let mut found = ground::choose(&document, args, &effort)?;
+    let mut found = tuning_data::choose(&document, args, &effort)?;
     let name = format!("{}-tuned", document.name());
     let folder = Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?;
     tell(&found.words);
@@ -78,10 +75,9 @@ fn score(value: f64) -> String {
     }
 }
 
-/// What was found, and what it was found on.
 struct Tuned<'a> {
     document: &'a Document,
-    found: &'a Found,
+    found: &'a TuningData,
     answer: &'a Answer,
     effort: &'a Effort,
 }
@@ -127,17 +123,17 @@ impl Tuned<'_> {
         Some(match self.found.charged {
             true => format!(
                 "These trials were releases about protected records: ε ≤ {cost:.3} at δ = {delta:e} for all of them \
-                 together, entered in the statement. A final run has to name it (privacy.statement) and is then \
+                 together, entered in the statement. A final run must name it (privacy.statement), and is then \
                  accounted for together with them."
             ),
             false => format!(
-                "Tuned on protected records, these trials would have cost ε ≤ {cost:.3} at δ = {delta:e} together, \
+                "On protected records these trials would have cost ε ≤ {cost:.3} at δ = {delta:e} together, \
                  beside the ε = {epsilon} of the run itself. Here they cost nothing: no protected record was used."
             ),
         })
     }
 
-    /// What was best at an end of what was tried: the search should go on from there.
+    /// What was best at an end of what was tried: better values may lie beyond.
     fn edges(&self) -> Option<String> {
         let one = |edge: &Edge| {
             let end = if edge.largest { "largest" } else { "smallest" };
@@ -146,14 +142,13 @@ impl Tuned<'_> {
         let found: Vec<String> = self.answer.edges.iter().map(one).collect();
         (!found.is_empty()).then(|| {
             format!(
-                "The best is at the end of its range in {}: better ones may lie beyond. Tune tuned.toml again: ranges lie \
-                 around what the run file says.",
+                "The best is at the end of its range in {}: better ones may lie beyond. Tune tuned.toml again: the search \
+                 is around the run file's values.",
                 found.join(" and ")
             )
         })
     }
 
-    /// The run file with the best settings.
     fn tuned(&self) -> Result<String, Failure> {
         let mut document = self.document.clone();
         if let Some(best) = self.answer.best.first() {
@@ -215,7 +210,6 @@ impl Tuned<'_> {
     }
 }
 
-/// The spread over seeds.
 fn spread(scores: &[f64]) -> String {
     match Spread::of(scores).filter(|s| s.count > 1 && s.mean.is_finite()) {
         Some(Spread { mean, deviation, .. }) if mean > 0.0 => format!(" ± {:.2}", 100.0 * deviation),

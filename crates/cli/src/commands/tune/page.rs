@@ -7,7 +7,7 @@ use prdo::runfile::Key;
 use prdo::tune::numbers;
 use std::fmt::Write;
 
-/// Every trial, a line each.
+/// One line per trial.
 pub fn trials_csv(tuned: &Tuned<'_>) -> String {
     let own: Vec<&str> = numbers().map(|(_, number, _)| number.name).collect();
     let mut text = format!(

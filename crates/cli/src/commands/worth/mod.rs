@@ -2,20 +2,17 @@
 
 mod page;
 
-use super::compare::print_table;
-use super::{Failure, use_threads};
+use super::table::print_table;
+use super::{Failure, read_run_file, use_threads};
 use crate::cli::worth::WorthArgs;
-use crate::progress::{Progress, say, tell};
+use crate::progress::{Counter, say, tell, warn};
 use prdo::algorithm::methods::Parameter;
 use prdo::budget::words::short;
 use prdo::build::Recipe;
 use prdo::report::Spread;
-use prdo::runfile::Document;
-use prdo::store::Folder;
-use prdo::store::names;
+use prdo::store::{Folder, names};
 use prdo::worth::{Organisation, Question, Trained, Worth, WorthError};
 use serde_json::{Value as Json, json};
-use std::sync::Mutex;
 
 impl From<WorthError> for Failure {
     fn from(error: WorthError) -> Self {
@@ -29,13 +26,10 @@ impl From<WorthError> for Failure {
 }
 
 pub fn run(args: &WorthArgs) -> Result<(), Failure> {
-    use_threads(&args.out)?;
-    let mut document = Document::read(&args.file)?;
-    for assignment in &args.set {
-        document.set(assignment)?;
-    }
+    use_threads(args.out.threads)?;
+    let document = read_run_file(&args.file, &args.set)?;
     let question = Question::new(&document, &args.open)?;
-    question.warnings().iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    warn(&question.warnings());
     let name = document.name();
     let folder = Folder::create(args.out.out.as_deref(), &format!("{name}-worth"), args.out.overwrite)?;
     let first = document.run_file().seed;
@@ -45,18 +39,9 @@ pub fn run(args: &WorthArgs) -> Result<(), Failure> {
         question.runs(seeds.len()),
         question.data()
     ));
-    let progress = Mutex::new((Progress::new(question.runs(seeds.len()) as u64, "runs"), 0_u64));
-    let told = |who: &str| {
-        if let Ok(mut guard) = progress.lock() {
-            guard.1 += 1;
-            let done = guard.1;
-            guard.0.at(done, || who.to_owned());
-        }
-    };
-    let worth = question.answer(&seeds, &told)?;
-    if let Ok(mut guard) = progress.lock() {
-        guard.0.finish();
-    }
+    let progress = Counter::new(question.runs(seeds.len()) as u64, "runs");
+    let worth = question.answer(&seeds, &|who: &str| progress.step(who))?;
+    drop(progress);
     let command = typed(args);
     let answer = Answer { name: &name, question: &question, worth: &worth, seeds: &seeds, command: &command };
     page::write(&answer, &folder)?;
@@ -69,7 +54,6 @@ pub fn run(args: &WorthArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The command that repeats it.
 fn typed(args: &WorthArgs) -> String {
     let sets = args.set.iter().map(|s| format!(" --set '{s}'"));
     let opens = args.open.iter().map(|s| format!(" --open '{s}'"));
@@ -77,7 +61,6 @@ fn typed(args: &WorthArgs) -> String {
     format!("prdo worth {file} --seeds {}{}", args.seeds, sets.chain(opens).collect::<String>())
 }
 
-/// What came out, and of what.
 struct Answer<'a> {
     name: &'a str,
     question: &'a Question,
@@ -90,7 +73,6 @@ struct Answer<'a> {
 const MOST_LISTED: usize = 40;
 
 impl Answer<'_> {
-    /// The table for people.
     fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let worth = self.worth;
         let has_auc = !worth.together.auc.is_empty();
@@ -129,7 +111,6 @@ impl Answer<'_> {
         (head, rows)
     }
 
-    /// How everything was trained, in words.
     fn settings(&self) -> Vec<String> {
         let (own, open) = (self.question.recipe(), self.question.open_recipe());
         let mut lines =
@@ -248,7 +229,6 @@ fn trained_json(trained: &Trained) -> Json {
     })
 }
 
-/// Method, step, rounds and clips.
 fn recipe_words(recipe: &Recipe) -> String {
     let card = recipe.method.card();
     let mut text = format!("{}, step {}", card.title, recipe.settings.step_size);
@@ -268,7 +248,6 @@ fn recipe_words(recipe: &Recipe) -> String {
     text
 }
 
-/// Rate, noise and what they promise.
 fn noise_words(trained: &Trained) -> String {
     trained.guarantee.map_or(String::new(), |g| {
         format!(

@@ -5,12 +5,10 @@ use crate::commands::Failure;
 use prdo::export::write_figures;
 use prdo::plot::{Bar, Bars, Color, Figure};
 use prdo::report::{Page, table};
-use prdo::store::Folder;
-use prdo::store::names;
+use prdo::store::{Folder, names};
 use prdo::worth::Trained;
 use std::fmt::Write;
 
-/// Writes `table.csv`, the figure and the report.
 pub fn write(answer: &Answer<'_>, folder: &Folder) -> Result<(), Failure> {
     let figure = figure(answer);
     folder.write(names::TABLE, csv(answer).as_bytes())?;
@@ -19,7 +17,7 @@ pub fn write(answer: &Answer<'_>, folder: &Folder) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line a model: everyone's, then each organisation's.
+/// One line per model: everyone's, then each organisation's.
 fn csv(answer: &Answer<'_>) -> String {
     let worth = answer.worth;
     let mut text = String::from(

@@ -1,7 +1,6 @@
-//! A table dealt out as one of its columns says: a CSV file for each organisation, every cell as it was.
+//! A table split by one of its columns: a CSV file for each organisation, every cell as it was.
 
-use super::super::columns::column_named;
-use super::super::{format, wrong};
+use super::super::{column_named, format, wrong};
 use super::whole;
 use crate::cli::data::{PartitionKind, SplitArgs};
 use crate::commands::{Failure, work};
@@ -20,13 +19,12 @@ struct Share<'a> {
     records: Vec<u32>,
 }
 
-/// Deals the table out.
 pub fn split(args: &SplitArgs, column: &str) -> Result<(), Failure> {
     if format(&args.read)? != Format::Csv {
-        return Err(Failure::Input("--node alone splits CSV files: say --nodes N for others".into()));
+        return Err(Failure::Input("--node alone splits CSV files only: give --nodes N for others".into()));
     }
     if args.partition != PartitionKind::Iid {
-        return Err(Failure::Input("--partition has no use where --node says who gets a record".into()));
+        return Err(Failure::Input("--partition cannot be used where --node says who gets a record".into()));
     }
     let table = csv::cells(&args.read.path).map_err(wrong)?;
     let [kept, validation, _] =
@@ -56,17 +54,19 @@ fn shares<'a>(table: &'a Cells, column: &str, kept: &[u32]) -> Result<Vec<Share<
         let Some((line, row)) = table.rows.get(*r as usize) else { continue };
         match row.get(at).map(String::as_str) {
             None | Some("") => {
-                let message = format!("--node {column:?}: the record of line {line} names nobody");
+                let message = format!("--node {column:?}: the record in line {line} names nobody");
                 return Err(Failure::Input(message));
             }
             Some(name) => records.entry(name).or_default().push(*r),
         }
     }
-    // More files than this are a mistake in the column, and nobody's wish.
+    // More files than this are a mistake in the column.
     const MOST: usize = 1000;
     if records.len() > MOST {
-        let message =
-            format!("--node {column:?}: it has {} different values, files for at most {MOST}", records.len());
+        let message = format!(
+            "--node {column:?}: it has {} different values; at most {MOST} files are written",
+            records.len()
+        );
         return Err(Failure::Input(message));
     }
     let mut taken: BTreeSet<String> = [names::VALIDATION.to_string()].into();

@@ -1,16 +1,14 @@
 //! What is tuned on: never protected records, unless that is asked for and charged.
 
-use super::drawn;
-use crate::cli::tune::{On, TuneArgs};
+use super::drawn_table;
+use crate::cli::tune::{RecordsArgs, TuneArgs};
 use crate::commands::Failure;
 use prdo::build::{AnyHoldings, Outline, outline};
 use prdo::data::{Dataset, Loaded, Table};
 use prdo::runfile::{Document, Given, GraphKind, Key, MapSettings, PartitionKind, RunFile, Section};
 use prdo::tune::{Budget, Effort, Scorer};
 
-/// The ground, and what it is in words.
-pub struct Found {
-    /// What is tuned on.
+pub struct TuningData {
     pub ground: Scorer,
     /// In a few words.
     pub title: String,
@@ -22,25 +20,23 @@ pub struct Found {
     pub charged: bool,
 }
 
-impl Found {
-    /// Trials on what this title says.
+impl TuningData {
     pub fn new(ground: Scorer, title: String, effort: &Effort) -> Self {
         let words = format!("{} trials on {title}", effort.methods.len() * effort.trials);
         Self { ground, title, words, caution: None, charged: false }
     }
 }
 
-/// Chooses what is tuned on, as it was asked for.
-pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<Found, Failure> {
+pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<TuningData, Failure> {
     let on = &args.on;
     let run = document.run_file();
     if on.generated && matches!(run.features.map, Some(MapSettings::Table(_))) {
-        return drawn::choose(document, &args.size, effort);
+        return drawn_table::choose(document, &args.size, effort);
     }
     refuse_features(document, on)?;
     if args.size.nodes.is_some() || args.size.records.is_some() {
-        let why = "--nodes and --records go with --generated and are for run files with map = \"table\" under [features], whose data file is not \
-                   opened; of this one the file says both";
+        let why = "--nodes and --records go with --generated for run files with map = \"table\" under [features], whose data file \
+                   is not opened; this one's data file says both";
         return Err(Failure::Input(why.into()));
     }
     let meant = outline(document)?;
@@ -48,7 +44,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
     let least = meant.records.least();
     let public = run.data.source.is_some_and(|source| !source.is_owned());
     let found = |document: Document, here: usize, title: String| {
-        Found::new(Scorer::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
+        TuningData::new(Scorer::new(document, least, here, budget).after(meant.spent.clone()), title, effort)
     };
     if let Some(path) = &on.charge {
         let mut found =
@@ -59,7 +55,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
             ));
         }
         found.ground = found.ground.charged(path.clone())?;
-        found.words += &format!("; each is a release and is entered in {} first", path.display());
+        found.words += &format!("; each is a release, entered in {} first", path.display());
         found.charged = true;
         return Ok(found);
     }
@@ -77,7 +73,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
             "Records drawn at random are easier than most real ones: rounds, batch and method carry over better than the step. \
              Compare with the run file as it was; a public stand-in is better.",
         );
-        return Ok(Found { caution, ..found(other, least, "records drawn at random".into()) });
+        return Ok(TuningData { caution, ..found(other, least, "records drawn at random".into()) });
     }
     if on.unprotected_validation {
         let other = validation(document, &meant)?;
@@ -85,16 +81,15 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
         return Ok(found(other, here, "the records set aside for validation, declared unprotected".into()));
     }
     if public || on.public_data {
-        let title = if public {
-            "the run file's generated or bundled data"
-        } else {
-            "the run file's records, declared public"
+        let title = match public {
+            true => "the run file's generated or bundled data",
+            false => "the run file's records, declared public",
         };
         return Ok(found(document.clone(), least, title.into()));
     }
     Err(Failure::Input(
-        "these records may be protected: trying settings on them is a release for every setting, which nobody would \
-         account for. Choose what to tune on: --generated (drawn to the same shape), --stand-in FILE (public records of \
+        "these records may be protected: every setting tried on them would be a release that nobody accounts for. \
+         Choose what to tune on: --generated (drawn to the same shape), --stand-in FILE (public records of \
          the same form), --unprotected-validation, --public-data (these records need no protection), or --charge \
          STATEMENT (with noise, every trial entered as a release)"
             .into(),
@@ -103,7 +98,7 @@ pub fn choose(document: &Document, args: &TuneArgs, effort: &Effort) -> Result<F
 
 /// Features are of the records that a map was made for: what is drawn at random, and what has been through the map already,
 /// has none. Said before anything is extracted.
-fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
+fn refuse_features(document: &Document, on: &RecordsArgs) -> Result<(), Failure> {
     if !document.has_section(Section::Features) {
         return Ok(());
     }
@@ -127,9 +122,8 @@ fn refuse_features(document: &Document, on: &On) -> Result<(), Failure> {
 pub(super) fn budget(run: &RunFile, meant: &Outline) -> Result<Option<Budget>, Failure> {
     let Some(privacy) = &run.privacy else { return Ok(None) };
     let epsilon = privacy.epsilon.ok_or_else(|| {
-        Failure::Input(
-            "tuning is for a budget: give privacy.epsilon instead of privacy.noise_multiplier".into(),
-        )
+        let why = "tuning is for a budget: give privacy.epsilon instead of privacy.noise_multiplier";
+        Failure::Input(why.into())
     })?;
     Ok(Some(Budget { epsilon, delta: privacy.delta, accounting: meant.recipe.accounting }))
 }

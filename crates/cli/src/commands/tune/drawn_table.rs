@@ -1,8 +1,8 @@
 //! A stand-in table, drawn from what the run file's `[features]` section says: no record is read, and the data file is not
 //! opened.
 
-use super::ground::{Found, budget, give};
-use crate::cli::tune::Size;
+use super::tuning_data::{TuningData, budget, give};
+use crate::cli::tune::DrawnArgs;
 use crate::commands::Failure;
 use prdo::build::{declared_columns, outline, wiring};
 use prdo::data::{DataError, Dataset, Loaded, Table, stand_in};
@@ -16,14 +16,12 @@ const MOST: (usize, usize) = (400_000, 4000);
 /// The seed of the table and of its hidden rule.
 const SEED: u64 = 1;
 
-/// What the settings are tried on, and what to mind.
-const CAUTION: &str = "The table was drawn from [features] alone: its columns fill their ranges as real ones often do, and whoever \
-    knew the hidden rule behind its labels would get about five in six right. Real labels may depend on their columns more \
-    weakly or in other ways: rounds, batch, clips and method carry over better than the step. A public table of the same \
-    kind (--stand-in) is better where there is one.";
+const CAUTION: &str = "The table was drawn from [features] alone: its columns fill their ranges as real ones often do, and the \
+    hidden rule behind its labels predicts about five in six of them. Real labels may depend on their columns more weakly \
+    or in other ways: rounds, batch, clips and method carry over better than the step. A public table of the same kind \
+    (--stand-in) is better, where one exists.";
 
-/// The table of the sizes that were typed.
-pub fn choose(document: &Document, size: &Size, effort: &Effort) -> Result<Found, Failure> {
+pub fn choose(document: &Document, size: &DrawnArgs, effort: &Effort) -> Result<TuningData, Failure> {
     let run = document.run_file();
     let columns = declared_columns(&run)?;
     let (nodes, records) = sizes(&run, size)?;
@@ -63,11 +61,10 @@ pub fn choose(document: &Document, size: &Size, effort: &Effort) -> Result<Found
         columns.len()
     );
     let ground = Scorer::new(other, meant, here, budget).after(looked_at.spent);
-    Ok(Found { caution: Some(CAUTION), ..Found::new(ground, title, effort) })
+    Ok(TuningData { caution: Some(CAUTION), ..TuningData::new(ground, title, effort) })
 }
 
-/// How many nodes there are, and how many records the smallest one has.
-fn sizes(run: &RunFile, size: &Size) -> Result<(usize, usize), Failure> {
+fn sizes(run: &RunFile, size: &DrawnArgs) -> Result<(usize, usize), Failure> {
     let fixed = match run.graph.kind {
         GraphKind::File => Some(wiring(run, None)?.graph.nodes()),
         GraphKind::Family(_) => run.graph.nodes,
@@ -90,7 +87,7 @@ fn sizes(run: &RunFile, size: &Size) -> Result<(usize, usize), Failure> {
                 wanted.push("--records N (how many records the smallest one has)");
             }
             Err(Failure::Input(format!(
-                "--generated draws a table from [features] and does not open the data file: say how large it is, with {}. \
+                "--generated draws a table from [features] and does not open the data file: give its size with {}. \
                  Neither is protected by a private run anyway; `prdo data info FILE --node COLUMN` counts both",
                 wanted.join(" and ")
             )))

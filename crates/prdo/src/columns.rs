@@ -1,72 +1,22 @@
-//! The columns of a CSV file, and the `[features]` section that would read them.
+//! The columns of a CSV file: which may be the label or say who holds a record, which a model can learn from, and the
+//! `[features]` section that would read them.
 
-use crate::commands::Failure;
-use prdo::data::{ColumnSurvey, nearest_name};
-use prdo::runfile::Value;
+use prdo_data::ColumnSurvey;
+use prdo_runfile::Value;
 use serde_json::{Value as Json, json};
 
-/// The number of the column that an option names.
-pub fn column_named(names: &[String], option: &str, name: &str) -> Result<usize, Failure> {
-    names.iter().position(|own| own == name).ok_or_else(|| {
-        let near =
-            nearest_name(names, name).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-        let names = names.join(", ");
-        Failure::Input(format!("{option} {name:?}: there is no such column{near} (columns: {names})"))
-    })
-}
-
-/// As many values of a column of text are shown.
+/// How many values of a column of text are shown.
 const EXAMPLES: usize = 4;
 /// The longest a value is shown.
 const LETTERS: usize = 24;
 
-/// Words in the names of columns that are often to be told.
-const LABELS: [&str; 18] = [
-    "class",
-    "classes",
-    "target",
-    "outcome",
-    "outcomes",
-    "result",
-    "diagnosis",
-    "diagnosed",
-    "response",
-    "survived",
-    "survival",
-    "died",
-    "death",
-    "mortality",
-    "readmitted",
-    "readmission",
-    "disease",
-    "churn",
-];
+/// Words in the names of columns that are often to be predicted.
+const LABELS: &str = "class classes target outcome outcomes result diagnosis diagnosed response survived survival died death \
+    mortality readmitted readmission disease churn";
 /// Words in the names of columns that often say who holds a record.
-const HOLDERS: [&str; 22] = [
-    "hospital",
-    "site",
-    "clinic",
-    "centre",
-    "center",
-    "organisation",
-    "organization",
-    "institution",
-    "bank",
-    "branch",
-    "client",
-    "party",
-    "facility",
-    "provider",
-    "company",
-    "firm",
-    "practice",
-    "school",
-    "owner",
-    "holder",
-    "member",
-    "partner",
-];
-/// A column to be told has at most so many different values, and one that says who holds a record.
+const HOLDERS: &str = "hospital site clinic centre center organisation organization institution bank branch client party \
+    facility provider company firm practice school owner holder member partner";
+/// A label has at most so many different values, and a column that says who holds a record.
 const MOST_CLASSES: usize = 20;
 const MOST_HOLDERS: usize = 1000;
 
@@ -95,7 +45,7 @@ impl Columns {
     pub fn maybe_label(&self) -> Vec<&str> {
         let likely = |(k, column): &(usize, &ColumnSurvey)| {
             let few = column.distinct().is_some_and(|found| (2..=MOST_CLASSES).contains(&found));
-            few && self.node != Some(*k) && (k + 1 == self.columns.len() || has_word(&column.name, &LABELS))
+            few && self.node != Some(*k) && (k + 1 == self.columns.len() || has_word(&column.name, LABELS))
         };
         let all = self.columns.iter().enumerate().filter(|_| self.label.is_none());
         all.filter(likely).map(|(_, column)| column.name.as_str()).collect()
@@ -106,7 +56,7 @@ impl Columns {
         let likely = |(k, column): &(usize, &ColumnSurvey)| {
             let few = column.distinct().is_some_and(|found| (2..=MOST_HOLDERS).contains(&found));
             // "Days in hospital" is a number of days.
-            let named = has_word(&column.name, &HOLDERS) && (column.is_text() || is_name_of(&column.name));
+            let named = has_word(&column.name, HOLDERS) && (column.is_text() || is_name_of(&column.name));
             few && self.label != Some(*k) && !column.is_key() && named
         };
         let all = self.columns.iter().enumerate().filter(|_| self.node.is_none());
@@ -118,19 +68,17 @@ impl Columns {
         let ask = |names: Vec<&str>, what: &str, flag: &str| {
             let (first, all) = (names.first()?, names.join(", "));
             let look = if names.len() == 1 { "looks" } else { "look" };
-            Some(format!("{all} {look} like {what}: say so with {flag} {}", shell_word(first)))
+            Some(format!("{all} {look} like {what}: if so, give {flag} {}", shell_word(first)))
         };
-        let label = ask(self.maybe_label(), "what is to be told (the label)", "--label");
-        let node = ask(self.maybe_node(), "who holds a record", "--node");
+        let label = ask(self.maybe_label(), "the label (the column to predict)", "--label");
+        let node = ask(self.maybe_node(), "the holder of a record", "--node");
         label.into_iter().chain(node).collect()
     }
 
-    /// How many records there are.
     pub fn records(&self) -> usize {
         self.columns.first().map_or(0, |column| column.records)
     }
 
-    /// Features that hold text.
     pub fn texts(&self) -> Vec<String> {
         self.features().filter(|column| column.is_text()).map(|column| column.name.clone()).collect()
     }
@@ -149,7 +97,6 @@ impl Columns {
         }
     }
 
-    /// A line for each column.
     pub fn lines(&self) -> Vec<String> {
         let widest = self.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
         let line = |(k, column): (usize, &ColumnSurvey)| {
@@ -168,7 +115,6 @@ impl Columns {
         self.columns.iter().enumerate().map(line).collect()
     }
 
-    /// The same for programs.
     pub fn json(&self) -> Vec<Json> {
         let one = |(k, column): (usize, &ColumnSurvey)| {
             let examples: Vec<Json> =
@@ -193,9 +139,13 @@ impl Columns {
         self.features().filter(move |column| !unclear.contains(&column.name.as_str()))
     }
 
+    fn usable(&self) -> impl Iterator<Item = &ColumnSurvey> {
+        self.clear().filter(|column| unfit(column).is_none())
+    }
+
     /// The features that a model can learn from, by name.
     pub fn used(&self) -> Vec<String> {
-        self.clear().filter(|column| unfit(column).is_none()).map(|column| column.name.clone()).collect()
+        self.usable().map(|column| column.name.clone()).collect()
     }
 
     /// The others, and why.
@@ -205,7 +155,6 @@ impl Columns {
 
     /// What becomes of values that are missing.
     pub fn gaps(&self) -> Vec<String> {
-        let used = self.clear().filter(|column| unfit(column).is_none() && column.missing > 0);
         let words = |column: &ColumnSurvey| {
             let are = if column.missing == 1 { "value is" } else { "values are" };
             let line = column.first_missing.unwrap_or(0);
@@ -218,14 +167,13 @@ impl Columns {
                 column.name, column.missing
             )
         };
-        used.map(words).collect()
+        self.usable().filter(|column| column.missing > 0).map(words).collect()
     }
 
     /// What in them may be slips: categories that are nearly another, numbers far beyond all others.
     pub fn doubts(&self) -> Vec<String> {
-        let used = || self.clear().filter(|column| unfit(column).is_none());
-        let slips = used().filter(|column| column.is_text()).flat_map(ColumnSurvey::slips);
-        slips.chain(used().filter_map(far_out)).collect()
+        let slips = self.usable().filter(|column| column.is_text()).flat_map(ColumnSurvey::slips);
+        slips.chain(self.usable().filter_map(far_out)).collect()
     }
 
     /// What a run file says of these columns; `None` where there is nothing to say.
@@ -237,18 +185,14 @@ impl Columns {
         })
     }
 
-    /// Their `[features]` section.
     pub fn table(&self) -> Option<String> {
-        let used = || self.clear().filter(|column| unfit(column).is_none());
-        let ranges: Vec<String> = used()
-            .filter(|column| !column.is_text())
-            .filter_map(|column| {
-                let (low, high) = outward(column.range?);
-                Some(format!("{}: {low} to {high}", column.name))
-            })
-            .collect();
-        let categories: Vec<String> =
-            used().filter(|column| column.is_text()).map(|column| column.name.clone()).collect();
+        let range = |column: &ColumnSurvey| {
+            let (low, high) = outward(column.range?);
+            Some(format!("{}: {low} to {high}", column.name))
+        };
+        let (texts, numbers): (Vec<_>, Vec<_>) = self.usable().partition(|column| column.is_text());
+        let ranges: Vec<String> = numbers.iter().filter_map(|column| range(column)).collect();
+        let categories: Vec<String> = texts.iter().map(|column| column.name.clone()).collect();
         if ranges.is_empty() && categories.is_empty() {
             return None;
         }
@@ -261,7 +205,7 @@ impl Columns {
                 text += &format!("{key} = {}\n", Value::Texts(list));
             }
         }
-        if used().any(|column| !column.is_text() && column.missing > 0) {
+        if numbers.iter().any(|column| column.missing > 0) {
             text += "missing = \"middle\"           # a missing number counts as the middle of its column's range\n";
         }
         Some(text)
@@ -288,7 +232,7 @@ pub fn one_line(text: &str) -> String {
 
 /// Why a column should not be learned from as it is; nothing if it may.
 fn unfit(column: &ColumnSurvey) -> Option<String> {
-    let mend = "correct it, or remove the record, and ask again";
+    let mend = "correct it, or remove the record, and try again";
     if column.name.is_empty() {
         return Some("the column has no name".into());
     }
@@ -304,15 +248,14 @@ fn unfit(column: &ColumnSurvey) -> Option<String> {
         (0, _) if column.is_key() => Some("every record has a value of its own".into()),
         (0, _) | (_, None) => None,
         (1, Some((text, line))) => Some(format!("line {line} has {text:?}, the others numbers: {mend}")),
-        (texts, Some((text, line))) => {
-            Some(format!("{texts} values are no numbers, as {text:?} in line {line}, but most are: {mend}"))
-        }
+        (texts, Some((text, line))) => Some(format!(
+            "{texts} values are not numbers, such as {text:?} in line {line}, but most are: {mend}"
+        )),
     }
 }
 
-/// What to do with dates.
-const DATES: &str = "these look like dates: make a number of each, such as the days since a day that everybody knows, to \
-    learn from it";
+const DATES: &str = "these look like dates: to learn from them, convert each to a number, such as the days since a fixed \
+    public date";
 
 /// Why text of which nearly every record has another is not learned from.
 fn scattered(column: &ColumnSurvey) -> String {
@@ -320,7 +263,7 @@ fn scattered(column: &ColumnSurvey) -> String {
     let tip = match column.is_dates() {
         true => DATES,
         false => {
-            "names and free text say nothing about new records; if groups are in it, write those into the table"
+            "names and free text say nothing about new records; if it contains groups, put those into the table"
         }
     };
     format!("text with {distinct} different values in {} records; {tip}", column.records)
@@ -335,8 +278,8 @@ fn far_out(column: &ColumnSurvey) -> Option<String> {
         n => format!(" (and {} others are as far out)", n - 1),
     };
     Some(format!(
-        "line {}, column {:?}: {}{more} is {:.0} times the next largest, {}, and alone sets the column's range: is it a slip? \
-         If it is meant, a narrower range in the file cuts it off and keeps the others apart",
+        "line {}, column {:?}: {}{more} is {:.0} times the next largest, {}, and alone sets the column's range: is it a mistake? \
+         If it is right, a narrower range in the file cuts it off and keeps the others apart",
         found.line,
         column.name,
         found.value,
@@ -349,14 +292,14 @@ fn far_out(column: &ColumnSurvey) -> Option<String> {
 fn is_name_of(name: &str) -> bool {
     const BESIDE: [&str; 9] = ["id", "code", "number", "no", "nr", "name", "key", "the", ""];
     let name = name.to_lowercase();
-    let known = |word: &str| HOLDERS.contains(&word) || BESIDE.contains(&word) || word.parse::<u32>().is_ok();
+    let known = |word: &str| has_word(word, HOLDERS) || BESIDE.contains(&word) || word.parse::<u32>().is_ok();
     name.split(|c: char| !c.is_alphanumeric()).all(known)
 }
 
 /// Whether one of these words is in a name.
-fn has_word(name: &str, words: &[&str]) -> bool {
+fn has_word(name: &str, words: &str) -> bool {
     let name = name.to_lowercase();
-    name.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| words.split(' ').any(|known| known == word))
 }
 
 /// A name as it is typed after a flag.
@@ -365,7 +308,6 @@ fn shell_word(name: &str) -> String {
     if plain { name.to_owned() } else { format!("{name:?}") }
 }
 
-/// What a column holds, in a few words.
 fn values(column: &ColumnSurvey) -> String {
     if !column.is_text() {
         return column.range.map_or("nothing".into(), |(low, high)| format!("from {low} to {high}"));
