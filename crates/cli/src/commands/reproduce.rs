@@ -129,7 +129,7 @@ fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
 
 fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
     set_threads(args.threads)?;
-    let plan = table_1::Plan::new(table_1_request(args)?)?;
+    let plan = table_1::Table1::new(table_1_request(args)?)?;
     let results = fill(&plan, args.table_only)?;
     let left = plan.unfinished(&results);
     if args.json {
@@ -140,7 +140,7 @@ fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
         }
         return say_json(&Shown { cells: &results.cells, unfinished: left });
     }
-    for (k, table) in table_1::Table::all(&results, &plan).iter().enumerate() {
+    for (k, table) in table_1::AccuracyTable::all(&results, &plan).iter().enumerate() {
         say(&if k == 0 { table_1::state(table, &plan, &results) } else { table.group.title() });
         say("");
         let (head, rows) = table.rows();
@@ -156,7 +156,7 @@ fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
 
 fn run_frontier(args: &FrontierArgs) -> Result<(), Failure> {
     set_threads(args.threads)?;
-    let plan = frontier::Plan::new(frontier_request(args))?;
+    let plan = frontier::Frontier::new(frontier_request(args))?;
     plan.skipped.iter().for_each(|line| tell(line));
     let results = fill(&plan, args.table_only)?;
     let (points, left) = (frontier::Point::all(&results), plan.unfinished(&results));
@@ -302,9 +302,9 @@ mod tests {
     fn command_to_go_on(words: &str) -> String {
         match typed(words) {
             Experiment::Table1(args) => {
-                table_1::Plan::new(table_1_request(&args).unwrap()).unwrap().command()
+                table_1::Table1::new(table_1_request(&args).unwrap()).unwrap().command()
             }
-            Experiment::Frontier(args) => frontier::Plan::new(frontier_request(&args)).unwrap().command(),
+            Experiment::Frontier(args) => frontier::Frontier::new(frontier_request(&args)).unwrap().command(),
             other => unreachable!("{other:?}"),
         }
     }

@@ -1,8 +1,8 @@
 //! One cell of the experiment: a problem on a network over a horizon, private or not, with the paper's schedule.
 
-use super::super::error::Error;
 use super::modes::{Direction, disagreement};
 use super::problem::{AnyModel, NODES, Problem, RECORDS};
+use crate::error::Error;
 use prdo::accounting::{Accountant, Event, History, Method as Accounting, Target};
 use prdo::prelude::*;
 use prdo::privacy::{

@@ -1,9 +1,9 @@
 //! All seeds of a case, and what the theory says of it.
 
-use super::super::error::Error;
 use super::case::Case;
 use super::problem::{Problem, spread2};
 use super::trace::Trace;
+use crate::error::Error;
 use prdo::error::RunError;
 use prdo::theory::lemmas::Sums;
 use prdo::theory::{Bounds, Levels, Setting};

@@ -1,9 +1,9 @@
 //! Files of the experiment: report, plots, tables.
 
-use super::super::error::Error;
 use super::inequality::{ALL, Kind};
 use super::results::{Results, Summary};
 use super::slope::THEOREM;
+use crate::error::Error;
 use prdo::export::write_figures;
 use prdo::plot::{Bar, Bars, Chart, Figure, Scale, Series};
 use prdo::report::{Page, table};

@@ -1,9 +1,9 @@
 //! How the average squared gradient falls with the horizon.
 
-use super::super::error::Error;
 use super::case::{C_GAMMA, Case, Network, setup};
 use super::problem::Problem;
 use super::trace::stationarity;
+use crate::error::Error;
 use prdo::error::RunError;
 use prdo::theory::Schedule;
 use rayon::prelude::*;

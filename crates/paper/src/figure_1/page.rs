@@ -1,7 +1,7 @@
 //! Files of the experiment: figures, tables, report.
 
-use super::super::error::Error;
 use super::{BETA, Curve, Figure1, GAMMA, HETEROGENEITY, STEP, Setting};
+use crate::error::Error;
 use prdo::export::write_figures;
 use prdo::plot::{Chart, Figure, Scale, Series};
 use prdo::prelude::*;

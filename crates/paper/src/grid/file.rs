@@ -1,8 +1,8 @@
 //! `results.json`: what is remembered of the cells. Tables, figures and the report are made from this file alone, so that
-//! it can be carried elsewhere and gone on with. It is read back with suspicion: every entry has its type and range.
+//! it can be carried elsewhere and resumed from. It is read back with suspicion: every entry has its type and range.
 
-use super::super::error::Error;
 use super::{Key, State};
+use crate::error::Error;
 use prdo::store::names;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -12,7 +12,6 @@ use std::path::Path;
 
 /// One of a list in the file.
 pub trait Entry: DeserializeOwned {
-    /// What people call it.
     const NAME: &'static str;
 }
 
@@ -28,9 +27,7 @@ pub trait Cell: Entry {
 /// Everything that is remembered, as it stands in the file.
 pub trait Results: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     type Cell: Cell;
-    /// What a cell is called.
     const CELL: &'static str = <Self::Cell as Entry>::NAME;
-    /// What this is a file of.
     const OF: &'static str;
     /// The file's first entry.
     const FORMAT: &'static str;

@@ -1,8 +1,8 @@
 //! The run file of a cell: the one place of this experiment that names keys of run files, besides [`Numbers::method`].
 
-use super::super::grid::Key as _;
-use super::super::numbers::Numbers;
 use super::setting::{DELTA, Group, Key, Noise, Setting, paper_multiplier};
+use crate::grid::Key as _;
+use crate::numbers::Numbers;
 use prdo::runfile::Value;
 use std::path::Path;
 

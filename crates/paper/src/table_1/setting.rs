@@ -1,7 +1,8 @@
 //! What a cell of the table is, what is averaged, and what the paper found
 //! (section "Private CIFAR-10" of its appendix).
 
-use super::super::grid;
+use crate::grid;
+use crate::grid::show::{paper_name, thousands};
 use prdo::algorithm::Method;
 use prdo::network::Law;
 use serde::{Deserialize, Serialize};
@@ -35,7 +36,6 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Setting::Paper => "paper",
@@ -55,7 +55,6 @@ pub enum Noise {
 }
 
 impl Noise {
-    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Noise::Accountant => "accountant",
@@ -67,11 +66,8 @@ impl Noise {
 /// Cells that belong into one table: they differ in method, budget and seed only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Which experiment.
     pub setting: Setting,
-    /// T.
     pub rounds: u32,
-    /// Where z comes from.
     pub noise: Noise,
     /// How the network's first weights are drawn, of which the paper says nothing; the default for a linear model,
     /// which starts at 0.
@@ -120,7 +116,6 @@ impl Group {
         }
     }
 
-    /// A title.
     pub fn title(self) -> String {
         let data = match self.setting {
             Setting::Paper => "Private CIFAR-10",
@@ -172,7 +167,7 @@ impl Group {
         )
     }
 
-    /// The same for file names.
+    /// For file names.
     pub fn slug(self) -> String {
         let quick = if self.setting == Setting::Quick { "-quick" } else { "" };
         let rounds = if self.is_the_papers() { String::new() } else { format!("-T{}", self.rounds) };
@@ -184,11 +179,8 @@ impl Group {
 /// One cell: one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
-    /// Its table.
     pub group: Group,
-    /// Its row.
     pub method: Method,
-    /// Its column.
     pub epsilon: f64,
     /// Seed of batches and noise.
     pub seed: u64,
@@ -207,7 +199,6 @@ impl grid::Key for Key {
     }
 }
 
-/// The paper's multiplier for one of its budgets.
 pub fn paper_multiplier(epsilon: f64) -> Option<f64> {
     BUDGETS.iter().position(|e| *e == epsilon).map(|k| MULTIPLIERS[k])
 }
@@ -216,27 +207,6 @@ pub fn paper_multiplier(epsilon: f64) -> Option<f64> {
 pub fn paper_accuracy(method: Method, epsilon: f64) -> Option<f64> {
     let column = BUDGETS.iter().position(|e| *e == epsilon)?;
     FOUND.iter().find(|(m, _)| *m == method).map(|(_, found)| found[column])
-}
-
-/// What the paper calls a method.
-pub fn paper_name(method: Method) -> String {
-    if method == Method::Prdo {
-        return "PRDO".to_string();
-    }
-    format!("DP-{}", method.card().name.to_uppercase())
-}
-
-/// A whole number with a comma between thousands.
-pub fn thousands(number: u32) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -272,11 +242,5 @@ pub(super) mod tests {
         assert_eq!(group(9500).note(), None);
         let quick = Group { setting: Setting::Quick, ..group(9500) };
         assert!(quick.note().unwrap().contains("not the paper's setting") && !quick.is_the_papers());
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        let shown = [0, 999, 1000, 9500, 1_234_567].map(thousands);
-        assert_eq!(shown, ["0", "999", "1,000", "9,500", "1,234,567"]);
     }
 }
