@@ -10,16 +10,14 @@ use super::frame::{
 };
 use super::paint::{Anchor, Ink, Paint, Type};
 use super::scale::{Axis, Scale};
-use super::text::{Label, shorten, value, wrap};
+use super::text::{shorten, value, wrap};
 
-/// The size of values.
 const VALUE_SIZE: f64 = 10.5;
 /// The room of one horizontal bar.
 const ROW: f64 = 26.0;
 /// The slant of names that do not fit side by side, in degrees.
 const SLANT: f64 = 35.0;
 
-/// Which way bars grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// To the right, names at the left.
@@ -29,75 +27,52 @@ pub enum Direction {
     Vertical,
 }
 
-/// One bar.
 #[derive(Clone, Debug, Default)]
 pub struct Bar {
-    /// Its name.
     pub label: String,
     /// Its length; what the scale cannot show is written "n/a" or "∞" without a bar.
     pub value: f64,
     /// The ends of its whisker, as lower and upper value.
     pub whisker: Option<(f64, f64)>,
-    /// Its colour, if not the palette's first.
     pub color: Option<Color>,
 }
 
 impl Bar {
-    /// A bar without whisker.
     pub fn new(label: impl Into<String>, value: f64) -> Self {
         Self { label: label.into(), value, ..Self::default() }
     }
 
-    /// The same with a whisker from one value to another.
-    pub fn whisker(mut self, low: f64, high: f64) -> Self {
-        self.whisker = Some((low, high));
-        self
-    }
-
-    /// The same in another colour.
-    pub fn color(mut self, color: Color) -> Self {
-        self.color = Some(color);
-        self
+    setters! {
+        whisker(low: f64, high: f64) => whisker = Some((low, high));
+        color(color: Color) => color = Some(color);
     }
 }
 
-/// A chart of bars.
 #[derive(Clone, Debug, Default)]
 pub struct Bars {
-    /// The title above.
     pub title: String,
     /// What the lengths show.
     pub value_label: String,
     /// How the axis of lengths is divided; logarithmic bars begin at its lower end.
     pub scale: Scale,
-    /// Which way the bars grow.
     pub direction: Direction,
     /// The bars, from the top or from the left.
     pub bars: Vec<Bar>,
 }
 
 impl Bars {
-    /// A chart without bars.
     pub fn new(title: impl Into<String>, value_label: impl Into<String>) -> Self {
         Self { title: title.into(), value_label: value_label.into(), ..Self::default() }
     }
 
-    /// The same with a further bar.
     pub fn bar(mut self, bar: Bar) -> Self {
         self.bars.push(bar);
         self
     }
 
-    /// The same growing upwards.
-    pub fn vertical(mut self) -> Self {
-        self.direction = Direction::Vertical;
-        self
-    }
-
-    /// The same with its lengths divided so.
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
-        self
+    setters! {
+        vertical() => direction = Direction::Vertical;
+        scale(scale: Scale) => scale = scale;
     }
 
     /// The height that suits a width.
@@ -240,8 +215,7 @@ impl Bars {
     }
 
     fn widest_value(&self) -> f64 {
-        let label = |bar: &Bar| -> Label { value(bar.value) };
-        self.bars.iter().map(|bar| label(bar).width(VALUE_SIZE)).fold(0.0, f64::max)
+        self.bars.iter().map(|bar| value(bar.value).width(VALUE_SIZE)).fold(0.0, f64::max)
     }
 }
 
@@ -273,7 +247,6 @@ fn base(axis: &Axis) -> f64 {
     }
 }
 
-/// The line bars begin at.
 fn draw_base(canvas: &mut Canvas, plot: &Area, axis: &Axis) {
     let at = base(axis);
     let (from, to) = match axis.to > axis.from {

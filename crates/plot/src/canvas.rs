@@ -10,7 +10,6 @@ use super::font::{FAMILY, Weight, width};
 use super::paint::{Anchor, Ink, Paint, Type};
 use super::text::{Label, POWER_SIZE, escape};
 
-/// An SVG under construction.
 pub(super) struct Canvas {
     out: String,
     theme: Theme,
@@ -21,7 +20,6 @@ impl Canvas {
         Self { out: String::new(), theme }
     }
 
-    /// The whole document.
     pub(super) fn finish(self, w: f64, h: f64, title: &str) -> String {
         let (w, h, title) = (number(w.ceil()), number(h.ceil()), escape(title));
         let (style, ground) = match self.theme {
@@ -131,7 +129,6 @@ impl Canvas {
         );
     }
 
-    /// The attributes of a paint.
     fn paint(&self, paint: Paint) -> String {
         let mut out = String::new();
         match paint.fill {

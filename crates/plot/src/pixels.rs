@@ -10,19 +10,15 @@ use super::text::shorten;
 
 /// The room to the left for the names of rows.
 const LEFT: f64 = 150.0;
-/// Between pictures.
 const GAP: f64 = 8.0;
 /// The room above the pictures for the names of columns.
 const ABOVE: f64 = 18.0;
-/// The size of names.
 const SIZE: f64 = 11.0;
-/// The widest a picture gets.
 const MOST: f64 = 120.0;
 
 /// Rows of pictures of the same width in pixels. Values go from 0, black, to 1, white.
 #[derive(Clone, Debug, Default)]
 pub struct Pixels {
-    /// The title above.
     pub title: String,
     /// Pixels in a line of a picture.
     pub width: usize,
@@ -38,16 +34,13 @@ impl Pixels {
         Self { title: title.into(), width, ..Self::default() }
     }
 
-    /// The same with a further row.
     pub fn row(mut self, name: impl Into<String>, pictures: Vec<Vec<f64>>) -> Self {
         self.rows.push((name.into(), pictures));
         self
     }
 
-    /// The same with names for its columns.
-    pub fn columns(mut self, names: Vec<String>) -> Self {
-        self.columns = names;
-        self
+    setters! {
+        columns(names: Vec<String>) => columns = names;
     }
 
     /// Pictures in the longest row.

@@ -17,7 +17,6 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    /// Notes a line.
     pub(super) fn add_line(&mut self, points: &[Pixel]) {
         self.samples.extend(points.first());
         for pair in points.windows(2) {

@@ -4,10 +4,9 @@
 use super::scale::{Scale, nice_step};
 use super::text::{Label, decimal, trim};
 
-/// A mark on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where it is, as a place of the scale.
+    /// Of the scale.
     pub(super) place: f64,
     /// What it says; a minor tick says nothing.
     pub(super) label: Option<Label>,

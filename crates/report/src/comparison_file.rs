@@ -7,7 +7,6 @@ use prdo_store::{Comparison, DifferenceRecord, header, names};
 use std::path::Path;
 
 impl ComparisonReport {
-    /// Everything, for `comparison.json`.
     pub fn to_file(&self) -> Comparison {
         let groups = self.groups();
         let name = |k: usize| groups.get(k).map(|group| group.name.clone());

@@ -9,22 +9,16 @@ use prdo_store::Cell;
 /// The runs that differ in their seed only.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// The name in tables and legends.
     pub name: String,
-    /// The method.
     pub method: Method,
-    /// The runs.
     pub cells: Vec<&'a Cell>,
 }
 
-/// Mean and sample deviation over seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
-    /// The mean.
     pub mean: f64,
     /// The sample standard deviation; 0 for one run.
     pub deviation: f64,
-    /// How many runs.
     pub count: usize,
 }
 
@@ -70,12 +64,10 @@ impl Group<'_> {
         Spread::of(&self.cells.iter().filter_map(|cell| value(cell)).collect::<Vec<_>>())
     }
 
-    /// Final test accuracy.
     pub fn accuracy(&self) -> Option<Spread> {
         self.spread(|cell| cell.rows.last()?.test_accuracy)
     }
 
-    /// The final area under the ROC curve.
     pub fn auc(&self) -> Option<Spread> {
         self.spread(|cell| cell.test_auc)
     }

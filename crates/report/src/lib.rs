@@ -43,7 +43,7 @@ pub use groups::{Group, Spread};
 pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
-pub use privacy::{Kind, Statement, features_note, statement};
+pub use privacy::{Statement, Tone, features_note, statement};
 pub use style::{measured_note, method_style};
 
 use prdo_store::Contents;
@@ -51,9 +51,6 @@ use std::path::Path;
 
 /// The report of a run's, a comparison's or a member's folder, built from its files. What is missing or damaged is
 /// left out and listed.
-///
-/// # Errors
-/// A folder of which nothing can be shown, in words.
 pub fn from_folder(folder: &Path) -> Result<Report, String> {
     if !folder.is_dir() {
         return Err(format!("{} is not a folder", folder.display()));

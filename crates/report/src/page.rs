@@ -26,7 +26,6 @@ document.querySelectorAll("figure.chart-figure").forEach((figure) => {
 window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
 "#;
 
-/// A page being written.
 pub struct Page {
     title: String,
     body: String,
@@ -82,7 +81,6 @@ a { color: var(--mark); }
 ";
 
 impl Page {
-    /// A page with its headline.
     pub fn new(title: &str, lead: &str) -> Self {
         let mut page = Self { title: title.to_string(), body: String::new(), charts: false };
         page.add(&format!(
@@ -98,12 +96,10 @@ impl Page {
         self.body.push_str(html);
     }
 
-    /// A heading.
     pub fn heading(&mut self, text: &str) {
         let _ = writeln!(self.body, "<h2>{}</h2>", escape(text));
     }
 
-    /// A paragraph.
     pub fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
@@ -158,7 +154,6 @@ impl Page {
         self.body.push_str("</details>\n");
     }
 
-    /// Names and what they stand for.
     pub fn terms(&mut self, terms: &[(&str, String)]) {
         self.body.push_str("<dl>");
         for (name, value) in terms {
@@ -195,7 +190,6 @@ impl Page {
     }
 }
 
-/// A figure as SVG for a page.
 fn drawn(figure: Figure) -> String {
     let svg = figure.theme(Theme::Page).to_svg();
     svg.find("<svg").map_or(svg.clone(), |start| svg[start..].to_string())
@@ -221,7 +215,6 @@ fn digest(text: &str) -> String {
     out
 }
 
-/// Text made safe for HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -10,7 +10,7 @@ const WORDS: [(&str, &str, &str); 9] = [
         "test_accuracy",
         "Test accuracy",
         "the share of the held-out records, on which nothing was trained, whose class the model gets right; it is worth \
-         something only beyond what always saying the most common class gets.",
+         something only beyond what always predicting the majority class gets.",
     ),
     (
         "test_auc",
@@ -64,7 +64,6 @@ pub(crate) fn meaning(key: &str) -> Option<&'static str> {
     WORDS.iter().find(|(known, ..)| *known == key).map(|(.., meaning)| *meaning)
 }
 
-/// Whether a figure is among what was measured.
 fn is_shown(key: &str, rows: &[&Row], auc: bool) -> bool {
     let key = match key {
         "test_auc" => return auc,

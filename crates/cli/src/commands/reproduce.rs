@@ -82,8 +82,8 @@ fn run_figure_1(args: &ExperimentArgs) -> Result<(), Failure> {
 fn run_sensitivity_example(args: &ExperimentArgs) -> Result<(), Failure> {
     let folder = new_folder(args, "sensitivity-example")?;
     let findings = sensitivity_example::check(args.quick)?;
-    let results = sensitivity_example::Results::of(&findings);
-    sensitivity_example::write(&folder, &findings, &results)?;
+    sensitivity_example::write(&folder, &findings)?;
+    let results = findings.results;
     if args.out.json {
         say_json(&results)?;
     } else {
@@ -114,7 +114,7 @@ fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
         let (head, rows) = results.table();
         print_table(&head, &rows);
         say("");
-        let (head, rows) = results.slopes();
+        let (head, rows) = results.slope_table();
         print_table(&head, &rows);
         say("");
         say(&results.verdict());

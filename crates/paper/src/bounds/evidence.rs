@@ -5,7 +5,6 @@ use super::problem::{Problem, spread2};
 use super::trace::Trace;
 use crate::error::Error;
 use prdo::error::RunError;
-use prdo::theory::lemmas::Sums;
 use prdo::theory::{Bounds, Levels, Setting};
 use rayon::prelude::*;
 
@@ -37,15 +36,6 @@ impl<'a> Evidence<'a> {
 
     pub fn setting(&self) -> &Setting {
         self.case.setting()
-    }
-
-    /// Σ_t of the moments of one run.
-    pub fn sums(trace: &Trace) -> Sums {
-        Sums {
-            disagreement: trace.sum(|r| r.disagreement),
-            local_error: trace.sum(|r| r.local_error),
-            direction: trace.sum(|r| r.direction),
-        }
     }
 
     /// E_t‖E^t‖²_F given the past, exactly.

@@ -191,7 +191,6 @@ pub fn distance2(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -44,7 +44,7 @@ impl Figure1 {
         };
         let label = match axis {
             "vectors" => "vectors sent to each neighbour",
-            "evaluations" => "gradient evaluations a node",
+            "evaluations" => "gradient evaluations per node",
             _ => "round",
         };
         let title = format!("Minibatch {}, {} streams", setting.batch, setting.streams);

@@ -96,7 +96,6 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for ByMethod<T> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -166,7 +166,6 @@ fn default_out(quick: bool) -> PathBuf {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

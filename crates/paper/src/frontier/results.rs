@@ -157,7 +157,6 @@ impl grid::Results for Results {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 pub(super) mod tests {
     use super::super::setting::Map;
     use super::*;

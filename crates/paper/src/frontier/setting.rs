@@ -163,7 +163,6 @@ fn line(text: &str) -> Option<(Data, Map, Method, Chosen)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::grid::Key as _;

@@ -271,7 +271,6 @@ impl Results {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::grid::Results as _;

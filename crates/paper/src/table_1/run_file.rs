@@ -65,7 +65,6 @@ pub fn run_file(key: &Key, data: &Path) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::setting::tests::group;
     use super::*;

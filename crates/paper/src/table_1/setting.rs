@@ -121,14 +121,8 @@ impl Group {
             Setting::Paper => "Private CIFAR-10",
             Setting::Quick => "Quick check on digits",
         };
-        format!("{data}, T = {}{}{}", thousands(self.rounds), self.noise_words(), self.start_words())
-    }
-
-    fn noise_words(self) -> &'static str {
-        match self.noise {
-            Noise::Accountant => "",
-            Noise::Paper => ", the paper's noise multipliers",
-        }
+        let noise = if self.noise == Noise::Paper { ", the paper's noise multipliers" } else { "" };
+        format!("{data}, T = {}{noise}{}", thousands(self.rounds), self.start_words())
     }
 
     /// The name in results; a linear model has none.
@@ -136,12 +130,11 @@ impl Group {
         (self.setting == Setting::Paper).then(|| self.start.name())
     }
 
-    /// For names of folders and files; those of before there was a choice keep theirs.
-    fn start_slug(self) -> &'static str {
-        match (self.setting, self.start) {
-            (Setting::Paper, Law::Glorot) => "-glorot",
-            (Setting::Paper, Law::FanIn) | (Setting::Quick, _) => "",
-        }
+    /// For names of folders and files: noise and start; those from before there was a choice keep theirs.
+    fn suffix(self) -> String {
+        let noise = if self.noise == Noise::Paper { "-paper-noise" } else { "" };
+        let glorot = (self.setting, self.start) == (Setting::Paper, Law::Glorot);
+        format!("{noise}{}", if glorot { "-glorot" } else { "" })
     }
 
     fn start_words(self) -> &'static str {
@@ -171,8 +164,7 @@ impl Group {
     pub fn slug(self) -> String {
         let quick = if self.setting == Setting::Quick { "-quick" } else { "" };
         let rounds = if self.is_the_papers() { String::new() } else { format!("-T{}", self.rounds) };
-        let noise = if self.noise == Noise::Paper { "-paper-noise" } else { "" };
-        format!("{quick}{rounds}{noise}{}", self.start_slug())
+        format!("{quick}{rounds}{}", self.suffix())
     }
 }
 
@@ -189,9 +181,8 @@ pub struct Key {
 impl grid::Key for Key {
     fn folder(&self) -> String {
         let quick = if self.group.setting == Setting::Quick { "quick-" } else { "" };
-        let noise = if self.group.noise == Noise::Paper { "-paper-noise" } else { "" };
-        let (rounds, start) = (self.group.rounds, self.group.start_slug());
-        format!("{quick}{}-eps{}-T{rounds}-seed{}{noise}{start}", self.method, self.epsilon, self.seed)
+        let (rounds, suffix) = (self.group.rounds, self.group.suffix());
+        format!("{quick}{}-eps{}-T{rounds}-seed{}{suffix}", self.method, self.epsilon, self.seed)
     }
 
     fn title(&self) -> String {
@@ -210,7 +201,6 @@ pub fn paper_accuracy(method: Method, epsilon: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 pub(super) mod tests {
     use super::*;
 

@@ -215,7 +215,6 @@ pub fn csv(results: &Results) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::experiment::Request;
     use super::super::setting::{Key, Noise};
