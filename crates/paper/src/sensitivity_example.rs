@@ -84,7 +84,8 @@ pub fn check(quick: bool) -> Result<Findings, Error> {
         bound: BOUND,
         batch: BATCH,
     };
-    let clipped = |row: Row| row.clipped_gradient_fraction.map(|g| g + row.clipped_difference_fraction.unwrap_or(0.0));
+    let clipped =
+        |row: Row| row.clipped_gradient_fraction.map(|g| g + row.clipped_difference_fraction.unwrap_or(0.0));
     let mut largest_of_all = 0.0_f64;
     let mut points = Vec::new();
     let mut previous: Vec<f64> = vec![0.0; NODES];

@@ -25,6 +25,18 @@ impl Series {
         Self { name: name.into(), points, ..Self::default() }
     }
 
+    /// The mean of the values at each x, and their range as a band where there are several.
+    pub fn mean_of(name: impl Into<String>, values: impl IntoIterator<Item = (f64, Vec<f64>)>) -> Self {
+        let (mut points, mut band, mut several) = (Vec::new(), Vec::new(), false);
+        for (x, values) in values.into_iter().filter(|(_, values)| !values.is_empty()) {
+            several |= values.len() > 1;
+            points.push((x, values.iter().sum::<f64>() / values.len() as f64));
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            band.push((low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+        }
+        Self { band: several.then_some(band), ..Self::new(name, points) }
+    }
+
     setters! {
         band(band: Vec<(f64, f64)>) => band = Some(band);
         style(k: usize) => style = Some(k);

@@ -48,13 +48,11 @@ struct Curve {
     rows: Vec<Row>,
 }
 
-/// The experiment, run.
 pub struct Figure1 {
     setting: Setting,
     quick: bool,
     full: Vec<Curve>,
     minibatch: Vec<Curve>,
-    /// What came out.
     pub results: Results,
 }
 
@@ -62,7 +60,6 @@ fn setting(quick: bool) -> Setting {
     if quick { QUICK } else { PAPER }
 }
 
-/// How many runs it takes.
 pub fn runs(quick: bool) -> u64 {
     2 + Method::ALL.len() as u64 * (1 + setting(quick).streams)
 }

@@ -10,7 +10,7 @@ use crate::grid::{Grid as _, Results as _, State};
 use prdo::algorithm::Method;
 use prdo::export::write_figures;
 use prdo::plot::{Chart, Figure, Heat, Series};
-use prdo::report::{Page, Spread, method_style, table};
+use prdo::report::{Page, method_style, table};
 use prdo::store::{Folder, names};
 
 /// Writes everything that can be drawn from what is done so far.
@@ -71,19 +71,12 @@ fn shown(cells: Vec<&Cell>) -> Vec<&Cell> {
 
 /// The mean over seeds, and their range, at the rounds that all of them have reached.
 fn series(method: Method, cells: &[&Cell]) -> Series {
-    let (mut points, mut band) = (Vec::new(), Vec::new());
-    for (round, _) in
-        cells.iter().flat_map(|cell| &cell.curve).take(cells.first().map_or(0, |c| c.curve.len()))
-    {
-        let at = |cell: &&Cell| cell.curve.iter().find(|(r, _)| r == round).map(|(_, a)| 100.0 * a);
-        let Some(values) = cells.iter().map(at).collect::<Option<Vec<f64>>>() else { break };
-        let Some(spread) = Spread::of(&values) else { break };
-        points.push((f64::from(*round), spread.mean));
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        band.push((low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
-    }
-    let series = Series::new(paper_name(method), points).style(method_style(method));
-    if cells.len() > 1 { series.band(band) } else { series }
+    let at = |round: u32| {
+        let of = |cell: &&Cell| cell.curve.iter().find(|(r, _)| *r == round).map(|(_, a)| 100.0 * a);
+        Some((f64::from(round), cells.iter().map(of).collect::<Option<Vec<f64>>>()?))
+    };
+    let rounds = cells.first().into_iter().flat_map(|cell| &cell.curve).map(|(round, _)| *round);
+    Series::mean_of(paper_name(method), rounds.map_while(at)).style(method_style(method))
 }
 
 /// Which node holds how much of which class.
