@@ -22,13 +22,11 @@ pub trait Front {
     fn observer(&self, label: String, rounds: u32, done: u32) -> Box<dyn TrainObserver + '_>;
 }
 
-/// How far a training is.
 pub struct Stage {
     pub round: u32,
     pub rows: Vec<Row>,
     /// How long it trained, all its pieces together.
     pub seconds: f64,
-    /// Once it is finished.
     pub summary: Option<Summary>,
 }
 
@@ -40,7 +38,6 @@ impl From<&TrainStage<'_>> for Stage {
 
 /// What is known of a run before it is trained.
 pub struct Facts {
-    /// In words.
     pub data: String,
     pub warnings: Vec<String>,
     /// z and the ε that is proven for it, of a private run.

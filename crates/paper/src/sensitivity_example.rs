@@ -19,7 +19,6 @@ const GAMMA: f64 = 0.1;
 const BATCH: usize = 20;
 const NOISE: f64 = 1.0;
 
-/// What was found on one run.
 pub struct Findings {
     pub results: Results,
     /// Round and largest effect of one record on the query, for the figure.
@@ -29,7 +28,6 @@ pub struct Findings {
 /// What came out, as it stands in `results.json`.
 #[derive(Debug, Serialize)]
 pub struct Results {
-    /// Whether the proposition holds on this run.
     pub holds: bool,
     rounds: u32,
     records_checked: u64,

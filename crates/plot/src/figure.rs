@@ -43,11 +43,11 @@ panels!(Chart, Bars, Network, Heat, Pixels);
 impl Panel {
     fn title(&self) -> &str {
         match self {
-            Self::Chart(one) => &one.title,
-            Self::Bars(one) => &one.title,
-            Self::Network(one) => &one.title,
-            Self::Heat(one) => &one.title,
-            Self::Pixels(one) => &one.title,
+            Self::Chart(Chart { title, .. })
+            | Self::Bars(Bars { title, .. })
+            | Self::Network(Network { title, .. })
+            | Self::Heat(Heat { title, .. })
+            | Self::Pixels(Pixels { title, .. }) => title,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::baseline::line_label;
 use crate::comparison::ComparisonReport;
-use crate::found::{Gap, Report, add_gaps, nothing, text};
 use crate::page::{Page, table};
 use crate::privacy::{Statement, Tone, statement};
-use crate::{chart, words};
+use crate::run_folder::{Gap, Report, add_gaps, nothing, text};
+use crate::{chart, glossary};
 use prdo_plot::{Chart, Figure, Scale};
 use prdo_simulator::Row;
 use prdo_store::names;
@@ -89,7 +89,7 @@ impl ComparisonReport {
              gradient norm: mean over the last fifth of the rounds; bands in the figures: range over seeds.</p>\n",
         );
         let last: Vec<&Row> = self.cells.iter().filter_map(|cell| cell.rows.last()).collect();
-        words::add(&mut page, &last, self.cells.iter().any(|cell| cell.test_auc.is_some()));
+        glossary::add(&mut page, &last, self.cells.iter().any(|cell| cell.test_auc.is_some()));
         page.charts(&chart::of_groups(&self.groups(), &self.styles(), self.baseline()), self.figure());
         self.add_differences(&mut page);
         page.heading("Privacy");

@@ -1,7 +1,7 @@
 //! A member's own folder (`prdo node run`): what its node last said of itself.
 
-use crate::found::{Gap, Report, add_gaps, read};
 use crate::page::{Page, table};
+use crate::run_folder::{Gap, Report, add_gaps, read};
 use crate::style::percent;
 use crate::wording::short;
 use prdo_store::{MemberSummary, Status, names};

@@ -1,14 +1,14 @@
 //! The report of one run, from the files in its folder.
 
 use crate::baseline::line_label;
-use crate::found::{Found, Gap, Report, add_gaps, nothing};
+use crate::glossary::{self, meaning};
 use crate::network::network_figure;
 use crate::page::{Page, table};
 use crate::privacy::{Statement, Tone, features_note, statement};
+use crate::run_folder::{Gap, Report, RunFolder, add_gaps, nothing};
 use crate::style::{bytes, figure, measured_note, method_style, percent};
 use crate::verdict::capitalised;
 use crate::wording::short;
-use crate::words::{self, meaning};
 use crate::{chart, records};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::Method;
@@ -23,7 +23,7 @@ const MOST_DRAWN: u64 = 5_000;
 
 /// Builds the page from `run.toml`, `metrics.csv` and (if the run is finished) `summary.json`.
 pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
-    let mut found = Found::read(folder);
+    let mut found = RunFolder::read(folder);
     if found.is_nothing() {
         return Err(nothing(folder, &found.gaps));
     }
@@ -40,7 +40,7 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     warnings.iter().for_each(|warning| page.note(warning, true));
     page.explained_cards(&cards(&found.rows, &summary));
     let last: Vec<&Row> = found.rows.last().into_iter().collect();
-    words::add(&mut page, &last, summary.test_auc.is_some());
+    glossary::add(&mut page, &last, summary.test_auc.is_some());
     let baseline = summary.most_common_class;
     let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, method, baseline));
     page.heading("Training");
@@ -67,7 +67,7 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
 }
 
 /// The method, from the settings or else from the summary.
-fn method(found: &mut Found) -> Option<Method> {
+fn method(found: &mut RunFolder) -> Option<Method> {
     let named = found.text(Key::MethodName).or_else(|| found.summary.as_ref()?.method.clone())?;
     match named.parse() {
         Ok(method) => Some(method),
@@ -79,7 +79,7 @@ fn method(found: &mut Found) -> Option<Method> {
 }
 
 /// Whether the run is finished, how to resume if it is not, and what is missing.
-fn add_state(page: &mut Page, found: &Found, folder: &Path) {
+fn add_state(page: &mut Page, found: &RunFolder, folder: &Path) {
     add_gaps(page, &found.gaps);
     if let Some(away) = ran_away(&found.rows) {
         page.note(&format!("{}.", capitalised(&away.words)), true);
@@ -122,7 +122,7 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
 }
 
 /// What to say where loss and gradient norm are those of some records only; an unfinished run has no counts yet.
-fn measured(found: &Found) -> Option<String> {
+fn measured(found: &RunFolder) -> Option<String> {
     let most = found.integer(Key::MetricsRecords)?;
     let counts = found.summary.as_ref().map(|summary| (summary.measured_records, summary.records));
     match counts.unwrap_or_default() {
@@ -134,7 +134,7 @@ fn measured(found: &Found) -> Option<String> {
 }
 
 /// What was learned, at what price, in two or three sentences.
-fn lead(found: &Found) -> String {
+fn lead(found: &RunFolder) -> String {
     let summary = found.summary.as_ref();
     let nodes = summary.and_then(|summary| summary.nodes).or(found.integer(Key::GraphNodes));
     let who = match nodes {
@@ -166,7 +166,7 @@ fn learned(rows: &[Row]) -> String {
     }
 }
 
-fn price(found: &Found) -> String {
+fn price(found: &RunFolder) -> String {
     // Of a run that is not whole, the last row that can be read says little: all its rounds cost this much.
     let finished = found.is_finished();
     let spent = found.rows.last().and_then(|row| row.epsilon_spent).filter(|_| finished);
@@ -271,7 +271,7 @@ fn training_figure(rows: &[Row], method: Option<Method>, baseline: Option<f64>) 
     figure.panel_size(460.0, 300.0)
 }
 
-fn add_network(page: &mut Page, found: &Found) {
+fn add_network(page: &mut Page, found: &RunFolder) {
     let Some(document) = &found.document else {
         return page.note("The network cannot be drawn: run.toml is missing or damaged.", true);
     };
@@ -293,7 +293,7 @@ fn add_network(page: &mut Page, found: &Found) {
     }
 }
 
-fn add_privacy(page: &mut Page, found: &Found, method: Option<Method>) {
+fn add_privacy(page: &mut Page, found: &RunFolder, method: Option<Method>) {
     let (Some(document), Some(method)) = (&found.document, method) else {
         return page.note(
             "There is no privacy statement: run.toml is missing or damaged, and it has the settings that the statement \
@@ -340,7 +340,7 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
     }
 }
 
-fn add_settings(page: &mut Page, folder: &Path, found: &Found) {
+fn add_settings(page: &mut Page, folder: &Path, found: &RunFolder) {
     page.heading("Settings");
     if found.document.is_some() {
         page.paragraph("run.toml holds every setting of this run. To repeat it bit for bit, in this folder:");

@@ -21,7 +21,6 @@ pub const C_GAMMA: f64 = 1.0;
 pub const NOISE: f64 = 1.0;
 pub const DELTA: f64 = 1e-5;
 
-/// A graph with its weights.
 pub struct Network {
     pub name: &'static str,
     pub mixing: Mixing,
@@ -47,7 +46,6 @@ impl Network {
     }
 }
 
-/// The noise of a private cell.
 pub struct Protection {
     pub sensitivity: Sensitivity,
     /// ν₀² and ν²_dp.
@@ -99,7 +97,6 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// α, γ, b₀ and all else.
     pub fn setting(&self) -> &Setting {
         self.schedule.setting()
     }
@@ -145,7 +142,6 @@ impl<'a> Case<'a> {
         Ok(History::new().and(first, 1).and(later, self.setting().setup().rounds - 1))
     }
 
-    /// The nodes behind private gates.
     pub fn private(&self, seed: u64, of: &Protection) -> Result<Simulation<AnyModel, Noised>, RunError> {
         let budget = Target::new(of.epsilon, DELTA)?;
         self.simulation(seed, |node, model, shard, secret, clip| {

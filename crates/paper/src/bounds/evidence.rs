@@ -8,7 +8,6 @@ use prdo::error::RunError;
 use prdo::theory::{Bounds, Levels, Setting};
 use rayon::prelude::*;
 
-/// What was measured of a case, beside its bounds.
 pub struct Evidence<'a> {
     pub case: &'a Case<'a>,
     pub traces: Vec<Trace>,

@@ -74,10 +74,8 @@ impl Sides {
     }
 }
 
-/// An inequality of the paper.
 #[derive(Clone, Copy)]
 pub struct Inequality {
-    /// The paper's label.
     pub label: &'static str,
     pub says: &'static str,
     pub sense: Sense,

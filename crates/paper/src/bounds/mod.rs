@@ -26,7 +26,6 @@ use slope::Slope;
 use std::time::Instant;
 use verdict::Finding;
 
-/// How much is run.
 struct Extent {
     horizons: &'static [u32],
     seeds: u64,

@@ -110,7 +110,6 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     found
 }
 
-/// The least bound over measured of every inequality.
 fn ratios(results: &Results) -> Figure {
     let mut bars = Bars::new("Least bound over measured: 1 is tight", "bound / measured").scale(Scale::Log);
     for (one, found) in ALL.iter().zip(&results.findings).filter(|(one, _)| one.sense != Sense::Identity) {

@@ -31,7 +31,6 @@ struct Causes {
     privacy: f64,
 }
 
-/// A case after its runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Summary {
     #[serde(skip)]
@@ -182,7 +181,6 @@ impl Results {
         (head, self.slopes.iter().map(row).collect())
     }
 
-    /// The theorem's three averages of every case.
     pub fn averages(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let head = vec![
             "case",
@@ -242,7 +240,6 @@ impl Results {
     }
 }
 
-/// A ratio for people.
 pub fn figure(ratio: f64) -> String {
     match ratio {
         r if r < 100.0 => format!("{r:.3}"),

@@ -9,7 +9,6 @@ use prdo::theory::Schedule;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The theorem's exponent.
 pub const THEOREM: f64 = -2.0 / 3.0;
 
 /// Scheduled runs without noise of one problem on one network, over horizons.
@@ -80,7 +79,6 @@ impl Slope {
     }
 }
 
-/// The mean and its standard error.
 pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -40,7 +40,6 @@ pub struct Round {
     pub nodes: Vec<NodeRound>,
 }
 
-/// What one node's round was like.
 pub struct NodeRound {
     /// (1/N)·Σ‖∇ℓ_r(x_i^t)‖².
     pub mean_square: f64,

@@ -4,7 +4,6 @@ use super::evidence::Evidence;
 use super::inequality::{Inequality, Sense};
 use prdo::statistics::quantile;
 
-/// What was found of one inequality, over any number of cases.
 #[derive(Clone, Default)]
 pub struct Finding {
     pub checked: u64,
@@ -20,7 +19,6 @@ pub struct Finding {
 const RELATIVE: f64 = 1e-9;
 
 impl Finding {
-    /// Holds one inequality against a case.
     pub fn of(inequality: &Inequality, evidence: &Evidence<'_>) -> Self {
         let floor = inequality.rounding * evidence.scale;
         let mut finding = Self::default();
@@ -85,7 +83,6 @@ impl Finding {
         }
     }
 
-    /// Adds what was found in another case.
     pub fn add(&mut self, sense: Sense, other: Self) {
         self.checked += other.checked;
         self.broken += other.broken;

@@ -42,7 +42,6 @@ const GAMMA: f64 = 0.1;
 const BETA: f64 = 0.9;
 const DATA_SEED: u64 = 1;
 
-/// One curve of a panel: a method on one stream.
 struct Curve {
     method: Method,
     rows: Vec<Row>,
@@ -80,7 +79,6 @@ pub fn measure(quick: bool, tick: &(dyn Fn(&str) + Sync)) -> Result<Figure1, Err
     Ok(Figure1 { setting, quick, full, minibatch, results })
 }
 
-/// A run of one method on the paper's problem.
 fn problem(setting: &Setting, method: Method) -> Result<Run<Logistic>, RunError> {
     let Setting { nodes, records, dimension, .. } = *setting;
     let data = prdo::data::generate::logistic(nodes, records, dimension, HETEROGENEITY, DATA_SEED)?;

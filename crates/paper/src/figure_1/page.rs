@@ -35,7 +35,6 @@ const AXES: [Axis; 3] = [
 ];
 
 impl Figure1 {
-    /// The two panels against one of the three axes.
     fn figure(&self, (_, label, value): Axis) -> Figure {
         let setting = &self.setting;
         let x = |row: &Row| value(setting, row);

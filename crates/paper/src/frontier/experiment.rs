@@ -26,7 +26,6 @@ pub struct Request {
     pub maps: Vec<Map>,
     pub methods: Vec<Method>,
     pub epsilons: Vec<f64>,
-    /// How many.
     pub seeds: Option<u64>,
     pub out: Option<PathBuf>,
     pub quick: bool,

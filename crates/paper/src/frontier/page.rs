@@ -15,7 +15,6 @@ use prdo::plot::{Chart, Figure, Scale, Series};
 use prdo::report::{Page, method_style, table};
 use prdo::store::{Folder, names};
 
-/// What every number means.
 pub const CAPTION: &str = "Test accuracy (%) of the average model after the last round, mean ± sample deviation over seeds (each \
     with a partition of its own); δ = 1e-5; settings chosen on validation records.";
 
@@ -32,7 +31,6 @@ pub struct DataSetTable {
     pub verdict: Vec<String>,
 }
 
-/// A table for each data set.
 pub fn tables(points: &[Point<'_>]) -> Vec<DataSetTable> {
     sets(points).into_iter().map(|data| one_table(data, &of_set(points, data))).collect()
 }
@@ -85,7 +83,6 @@ fn one_table(data: Data, points: &[&Point<'_>]) -> DataSetTable {
     }
 }
 
-/// What the paper's network reaches.
 fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
     let row = |method: &Method| {
         let mut row = vec!["the paper's network".to_string(), paper_name(*method)];
@@ -145,7 +142,6 @@ fn panel(data: Data, map: Map, points: &[&Point<'_>]) -> Chart {
     chart
 }
 
-/// Every point with its settings, for whoever wants all of it.
 fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let head = "data,features,method,ε,ε proven,z,rate,T,C,step,accuracy,worst node,validation,parameters,MB sent,s,seeds";
     let row = |point: &Point<'_>| {
@@ -190,7 +186,6 @@ pub fn write(asked: &Frontier, results: &Results) -> Result<(), Error> {
     Ok(())
 }
 
-/// `table.md`.
 fn markdown(points: &[Point<'_>], asked: &Frontier) -> String {
     let mut text = format!("# Accuracy against ε\n\n{CAPTION}\n\n");
     for table in tables(points) {

@@ -80,7 +80,6 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// As programs read it.
     pub fn row(&self) -> PointRow {
         let accuracy = self.accuracy();
         PointRow {

@@ -6,7 +6,6 @@ use crate::grid::{self, Key as _, State, in_range};
 use prdo::store::{Summary, names};
 use serde::{Deserialize, Serialize};
 
-/// A run that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Line")]
 pub struct Cell {
@@ -40,7 +39,6 @@ pub struct Figures {
 }
 
 impl Cell {
-    /// What a finished run's summary says.
     pub fn of(key: &Key, summary: &Summary) -> Result<Self, Error> {
         let there = |value: Option<f64>, what: &'static str| {
             value.ok_or_else(|| Error::Lacks { cell: key.folder(), file: names::SUMMARY, what })
@@ -67,7 +65,6 @@ impl Cell {
     }
 }
 
-/// A run as it is read from the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -126,7 +123,6 @@ impl grid::Cell for Cell {
     }
 }
 
-/// Everything that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {

@@ -16,7 +16,6 @@ pub const DELTA: f64 = 1e-5;
 /// how they were looked for.
 const CHOSEN: &str = include_str!("settings.csv");
 
-/// A feature map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Map {
     /// The wavelet scattering alone.

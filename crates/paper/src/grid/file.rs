@@ -10,7 +10,6 @@ use serde_json::Value as Json;
 use std::fmt::Debug;
 use std::path::Path;
 
-/// One of a list in the file.
 pub trait Entry: DeserializeOwned {
     const NAME: &'static str;
 }
@@ -106,7 +105,6 @@ pub fn numbered<'de, T: Entry, D: Deserializer<'de>>(deserializer: D) -> Result<
     Vec::deserialize(deserializer)?.into_iter().enumerate().map(entry).collect()
 }
 
-/// Refuses a value that is not in its range.
 pub fn in_range<T: Debug>(name: &str, value: &T, holds: bool, allowed: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("{name} = {value:?}: it must be {allowed}")) }
 }

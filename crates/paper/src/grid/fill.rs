@@ -11,7 +11,6 @@ use prdo::trainer::{ObserverError, Opened, Options, Stage as TrainStage, TrainOb
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How filling ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Nothing is left that this process could do.
@@ -28,7 +27,6 @@ enum Outcome {
     Interrupted,
 }
 
-/// Fills the cells that are not done, in their order.
 pub fn fill<G: Grid>(grid: &G, front: &dyn Front) -> Result<End, Error> {
     let results = G::Results::read(grid.out())?;
     let all = grid.cells();
@@ -182,7 +180,6 @@ impl TrainObserver for Entering<'_> {
     }
 }
 
-/// Reads the run file of a cell and all that it names.
 fn build<G: Grid>(grid: &G, key: &G::Key, front: &dyn Front) -> Result<(Document, Built), Error> {
     let document = Document::parse(&key.folder(), &grid.run_file(key)?)?;
     let built = front.build(&document)?;

@@ -14,12 +14,10 @@ use super::front::{Facts, Stage};
 use std::path::Path;
 use std::time::Duration;
 
-/// Which cell.
 pub trait Key: Copy + PartialEq {
     /// The name of its folder.
     fn folder(&self) -> String;
 
-    /// The name for people.
     fn title(&self) -> String;
 }
 
@@ -41,7 +39,6 @@ pub trait Grid {
     /// Whether tables are drawn after every cell; otherwise only when all is done or stopped.
     const DRAWN_AFTER_EACH: bool;
 
-    /// Where results go.
     fn out(&self) -> &Path;
 
     /// The cells, in the order in which they are run.
@@ -64,7 +61,6 @@ pub trait Grid {
         None
     }
 
-    /// Enters how far a cell is.
     fn enter(
         &self,
         results: &mut Self::Results,

@@ -8,7 +8,6 @@ use prdo::report::{Page, Spread};
 pub const SIMULATED: &str = "Seeded simulations: not private against anyone who knows the seed. ε is what the same runs \
     with secret draws would promise for every record (add/remove, complete transcript).";
 
-/// What the paper calls a method.
 pub fn paper_name(method: Method) -> String {
     match method == Method::Prdo {
         true => "PRDO".to_string(),

@@ -15,7 +15,6 @@ use prdo::network::Law;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// T of `--quick`.
 const QUICK_ROUNDS: u32 = 60;
 /// The bytes of each file of CIFAR-10's binary version: 10,000 images.
 const BYTES: u64 = 10_000 * (1 + 3 * 32 * 32);
@@ -159,7 +158,6 @@ impl Grid for Table1 {
         self.checkpoint_every
     }
 
-    /// One of each budget.
     fn tried_first(&self, left: &[Key]) -> Vec<Key> {
         let mut first: Vec<Key> = Vec::new();
         for key in left {

@@ -85,7 +85,6 @@ fn class_counts(partition: &Partition) -> Figure {
     Figure::of(if partition.names.is_empty() { heat } else { heat.column_labels(partition.names.clone()) })
 }
 
-/// What is done, in a line.
 pub fn state(table: &AccuracyTable<'_>, asked: &Table1, results: &Results) -> String {
     let cells: Vec<State> = asked.cells().iter().map(|key| results.state(key)).collect();
     let done = cells.iter().filter(|state| **state == State::Done).count();

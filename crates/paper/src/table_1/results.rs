@@ -10,7 +10,6 @@ use prdo::simulator::Row;
 use prdo::store::names;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Line", try_from = "Line")]
 pub struct Cell {
@@ -44,7 +43,6 @@ impl grid::Cell for Cell {
 }
 
 impl Cell {
-    /// A cell whose run is at this stage.
     pub fn of(key: &Key, facts: &Facts, stage: &Stage) -> Result<Self, Error> {
         let (noise_multiplier, epsilon_proven) = facts.guarantee.unwrap_or((0.0, f64::INFINITY));
         let point = |row: &Row| Some((row.round, row.test_accuracy?));
@@ -188,7 +186,6 @@ impl Line {
         }
     }
 
-    /// How its network starts.
     fn law(&self) -> Result<Law, String> {
         if self.setting == Setting::Quick {
             return Ok(Law::default());
@@ -216,7 +213,6 @@ impl grid::Entry for Partition {
     const NAME: &'static str = "partition";
 }
 
-/// Everything that is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {

@@ -7,7 +7,6 @@ use prdo::algorithm::Method;
 use prdo::network::Law;
 use serde::{Deserialize, Serialize};
 
-/// The paper's T.
 pub const PAPER_ROUNDS: u32 = 9500;
 /// δ of every cell.
 pub const DELTA: f64 = 1e-5;
@@ -25,7 +24,6 @@ const FOUND: [(Method, [f64; 3]); 5] = [
     (Method::Dsgd, [47.834, 48.690, 49.002]),
 ];
 
-/// Which experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
@@ -44,7 +42,6 @@ impl Setting {
     }
 }
 
-/// Where noise multipliers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Noise {

@@ -85,7 +85,6 @@ impl<'a> AccuracyTable<'a> {
         if parts.is_empty() { "not run yet".to_string() } else { parts.join("; ") }
     }
 
-    /// Column titles and rows for people.
     pub fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
         // With other rounds or other data there is nothing to hold against.
         let beside = self.group.is_the_papers();
@@ -130,7 +129,6 @@ impl<'a> AccuracyTable<'a> {
         Some(format!("At ε = {epsilon} {}", show::leader(&found)?))
     }
 
-    /// As Markdown, with title and caption.
     fn to_markdown(&self) -> String {
         let (head, rows) = self.rows();
         format!("## {}\n\n{}\n{}\n", self.group.title(), show::markdown(&head, &rows), self.group.caption())
@@ -159,7 +157,6 @@ impl<'a> AccuracyTable<'a> {
     }
 }
 
-/// Text for LaTeX.
 fn latex(text: &str) -> String {
     let pairs = [
         ("%", "\\%"),
@@ -178,7 +175,6 @@ pub fn markdown(tables: &[AccuracyTable<'_>], left: Option<&str>) -> String {
     format!("# AccuracyTable 1\n\n{}{left}", parts.join("\n"))
 }
 
-/// `table.tex`.
 pub fn latex_tables(tables: &[AccuracyTable<'_>]) -> String {
     tables.iter().map(AccuracyTable::to_latex).collect::<Vec<_>>().join("\n")
 }

@@ -135,9 +135,9 @@ impl Shown {
                 Some(html) => {
                     Response::of("text/html; charset=utf-8", html).policy(page::REPORT_POLICY.into())
                 }
-                None => Response::plain("404 Not Found", "there is no report yet\n"),
+                None => Response::plain("404 Not RunFolder", "there is no report yet\n"),
             },
-            _ => Response::plain("404 Not Found", ""),
+            _ => Response::plain("404 Not RunFolder", ""),
         }
     }
 

@@ -5,7 +5,7 @@ use prdo_simulator::Row;
 use prdo_store::column;
 
 /// A figure's name in files, what it is called, and what it means.
-const WORDS: [(&str, &str, &str); 9] = [
+const TERMS: [(&str, &str, &str); 9] = [
     (
         "test_accuracy",
         "Test accuracy",
@@ -61,7 +61,7 @@ const WORDS: [(&str, &str, &str); 9] = [
 
 /// What a figure means, by its name in files.
 pub(crate) fn meaning(key: &str) -> Option<&'static str> {
-    WORDS.iter().find(|(known, ..)| *known == key).map(|(.., meaning)| *meaning)
+    TERMS.iter().find(|(known, ..)| *known == key).map(|(.., meaning)| *meaning)
 }
 
 fn is_shown(key: &str, rows: &[&Row], auc: bool) -> bool {
@@ -75,7 +75,7 @@ fn is_shown(key: &str, rows: &[&Row], auc: bool) -> bool {
 
 /// The words that these measurements use, folded; `auc` is whether an area under the ROC curve is among them.
 pub(crate) fn add(page: &mut Page, rows: &[&Row], auc: bool) {
-    let shown = WORDS.iter().filter(|(key, ..)| is_shown(key, rows, auc));
+    let shown = TERMS.iter().filter(|(key, ..)| is_shown(key, rows, auc));
     let terms: Vec<(&str, String)> =
         shown.map(|(_, name, meaning)| (*name, (*meaning).to_string())).collect();
     if !terms.is_empty() {

@@ -47,7 +47,7 @@ impl fmt::Display for Gap {
     }
 }
 
-pub(crate) struct Found {
+pub(crate) struct RunFolder {
     /// `run.toml`, understood.
     pub(crate) document: Option<Document>,
     pub(crate) settings: Option<String>,
@@ -58,7 +58,7 @@ pub(crate) struct Found {
     pub(crate) gaps: Vec<Gap>,
 }
 
-impl Found {
+impl RunFolder {
     pub(crate) fn read(folder: &Path) -> Self {
         let mut gaps = Vec::new();
         let settings =
