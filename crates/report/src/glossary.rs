@@ -38,24 +38,24 @@ const TERMS: [(&str, &str, &str); 9] = [
     (
         "epsilon_spent",
         "ε",
-        "how much all messages together may tell about any one record: the smaller, the better it is protected.",
+        "how much all messages together may reveal about any one record: the smaller, the better it is protected.",
     ),
     (
         "factor",
         "e^ε",
-        "the factor by which any one record may at most change how likely anything is that an observer sees; 1 would \
-         mean that nobody can tell whether it is there.",
+        "any one record changes the probability of anything an observer sees by at most this factor; 1 would mean that \
+         nobody can tell whether it is there.",
     ),
     (
         "clipped_gradient_fraction",
         "Clipped gradients",
-        "the share of records that pulled harder than the clip allows and were shortened to it; that is what bounds the \
+        "the share of sampled records whose gradient was longer than the clip and was shortened to it; this bounds the \
          influence of each.",
     ),
     (
         "clipped_difference_fraction",
         "Clipped differences",
-        "the same for the change of a record’s pull between two rounds.",
+        "the same for the change of a record’s gradient between two rounds.",
     ),
 ];
 

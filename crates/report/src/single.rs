@@ -207,8 +207,8 @@ fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
     let seconds = summary.seconds.map(|seconds| format!("{seconds:.2} s"));
     let cards = [
         explained(last.test_accuracy.map(percent), "test accuracy of the average model", "test_accuracy"),
-        plain(share(summary.lowest_node_accuracy), "of the worst node's own model"),
-        plain(share(summary.most_common_class), "by always predicting the majority class"),
+        plain(share(summary.lowest_node_accuracy), "accuracy of the worst node's own model"),
+        plain(share(summary.most_common_class), "accuracy of always predicting the majority class"),
         explained(auc, "area under the ROC curve (AUC)", "test_auc"),
         plain(share(summary.validation_accuracy), "validation accuracy"),
         Some(epsilon),

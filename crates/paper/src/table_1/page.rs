@@ -101,8 +101,8 @@ fn report(asked: &Table1, results: &Results, tables: &[AccuracyTable<'_>]) -> St
         lines.join("\n")
     });
     let title = match asked.group.setting {
-        Setting::Quick => "AccuracyTable 1 in small: digits instead of CIFAR-10",
-        Setting::Paper => "AccuracyTable 1: private CIFAR-10",
+        Setting::Quick => "Table 1 in small: digits instead of CIFAR-10",
+        Setting::Paper => "Table 1: private CIFAR-10",
     };
     let mut page = Page::new(title, &lead);
     for table in tables {

@@ -172,7 +172,7 @@ fn latex(text: &str) -> String {
 pub fn markdown(tables: &[AccuracyTable<'_>], left: Option<&str>) -> String {
     let parts: Vec<String> = tables.iter().map(AccuracyTable::to_markdown).collect();
     let left = left.map_or(String::new(), |command| format!("\nTo resume: `{command}`\n"));
-    format!("# AccuracyTable 1\n\n{}{left}", parts.join("\n"))
+    format!("# Table 1\n\n{}{left}", parts.join("\n"))
 }
 
 pub fn latex_tables(tables: &[AccuracyTable<'_>]) -> String {
