@@ -13,7 +13,6 @@ use super::scale::{Axis, Scale};
 use super::text::{shorten, value, wrap};
 
 const VALUE_SIZE: f64 = 10.5;
-/// The room of one horizontal bar.
 const ROW: f64 = 26.0;
 /// The slant of names that do not fit side by side, in degrees.
 const SLANT: f64 = 35.0;
@@ -51,7 +50,6 @@ impl Bar {
 #[derive(Clone, Debug, Default)]
 pub struct Bars {
     pub title: String,
-    /// What the lengths show.
     pub value_label: String,
     /// How the axis of lengths is divided; logarithmic bars begin at its lower end.
     pub scale: Scale,
@@ -75,7 +73,6 @@ impl Bars {
         scale(scale: Scale) => scale = scale;
     }
 
-    /// The height that suits a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         match self.direction {
             Direction::Horizontal => ROW * self.bars.len().max(3) as f64 + TICKS_BELOW + 36.0,
@@ -83,7 +80,6 @@ impl Bars {
         }
     }
 
-    /// Draws the bars without the title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let side = Side { label: &self.value_label, scale: self.scale, range: self.range() };
         match (side.range, self.direction) {
@@ -165,7 +161,6 @@ impl Bars {
         draw_y_label(canvas, &plot, area.x, &lines);
     }
 
-    /// The room beneath vertical bars for their names.
     fn names_height(&self, area: &Area, slot: f64, slanted: bool) -> f64 {
         if slanted {
             return (self.widest_name() * SLANT.to_radians().sin()).min(0.4 * area.h) + 22.0;
@@ -226,14 +221,12 @@ fn name_lines(name: &str, slot: f64) -> Option<Vec<String>> {
     whole.then_some(lines)
 }
 
-/// A name beneath a bar, from the baseline of its first line.
 fn draw_name(canvas: &mut Canvas, (x, y): (f64, f64), lines: &[String]) {
     for (k, line) in lines.iter().enumerate() {
         canvas.text((x, y + 14.0 * k as f64), line, Type::new(TICK_SIZE, Anchor::Middle));
     }
 }
 
-/// A name beneath a bar that rises towards it.
 fn draw_slanted_name(canvas: &mut Canvas, at: (f64, f64), name: &str, room: f64) {
     let name = shorten(name, TICK_SIZE, Weight::Regular, room);
     canvas.text(at, &name, Type { turn: -SLANT, ..Type::new(TICK_SIZE, Anchor::End) });

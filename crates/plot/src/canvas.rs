@@ -68,7 +68,6 @@ impl Canvas {
         let _ = writeln!(self.out, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{paint}/>");
     }
 
-    /// A shape given by SVG's path data.
     pub(super) fn path(&mut self, data: &str, paint: Paint) {
         let join =
             if paint.stroke.is_some() { " stroke-linejoin=\"round\" stroke-linecap=\"round\"" } else { "" };

@@ -5,7 +5,6 @@ use super::series::Series;
 
 mod draw;
 
-/// Where a chart's legend goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LegendPlace {
     /// Within the plot where it hides nothing, else beside or below it.
@@ -26,7 +25,6 @@ pub struct Reference {
     pub label: String,
 }
 
-/// A chart of lines: the figure of a method against another.
 #[derive(Clone, Debug)]
 pub struct Chart {
     pub title: String,

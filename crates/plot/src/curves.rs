@@ -19,7 +19,6 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// The series as the frame shows it.
     pub(super) fn new(series: &Series, look: Look, frame: &Frame) -> Self {
         let pixels = series.points.iter().map(|&(x, y)| Some((frame.x.pixel(x)?, frame.y.pixel(y)?)));
         let runs: Vec<_> = runs(pixels).iter().map(|run| thin::line(run)).collect();
@@ -33,7 +32,6 @@ impl Curve {
         Self { runs, bands, look, few: series.points.len() <= 12 }
     }
 
-    /// The lines and the edges of the bands.
     pub(super) fn outline(&self) -> Vec<Vec<Pixel>> {
         let lower = self.bands.iter().map(|run| run.iter().map(|&(x, low, _)| (x, low)).collect());
         let upper = self.bands.iter().map(|run| run.iter().map(|&(x, _, high)| (x, high)).collect());
@@ -106,7 +104,6 @@ fn is_scribble(run: &[Pixel]) -> bool {
     run.len() > 500 && long > 10.0 * wide
 }
 
-/// The unbroken pieces of a sequence.
 fn runs<T>(points: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
     let mut out = vec![Vec::new()];
     for point in points {

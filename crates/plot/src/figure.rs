@@ -85,7 +85,6 @@ pub struct Figure {
     pub panel_width: f64,
     /// In pixels, if not what suits it.
     pub panel_height: Option<f64>,
-    /// Whether all charts share one legend beneath them.
     pub shared_legend: bool,
     pub theme: Theme,
 }

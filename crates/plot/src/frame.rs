@@ -11,7 +11,6 @@ use super::ticks::{Tick, fitting};
 /// Text sizes, in pixels.
 pub(super) const TICK_SIZE: f64 = 11.0;
 pub(super) const LABEL_SIZE: f64 = 12.0;
-/// The height of a line of an axis label.
 const LABEL_LINE: f64 = 15.0;
 /// The length of a major tick.
 const TICK: f64 = 4.0;
@@ -26,7 +25,6 @@ pub(super) struct Side<'a> {
     pub(super) range: Option<(f64, f64)>,
 }
 
-/// A plot laid out within an area.
 pub(super) struct Frame {
     pub(super) plot: Area,
     pub(super) x: Axis,
@@ -63,7 +61,6 @@ impl Frame {
         Self { plot, x: x_axis, y: y_axis, x_ticks, y_ticks, x_lines, y_lines, y_label_x: area.x }
     }
 
-    /// Grid lines, behind everything.
     pub(super) fn draw_grid(&self, canvas: &mut Canvas) {
         draw_grid(canvas, &self.plot, &self.x, &self.x_ticks, true);
         draw_grid(canvas, &self.plot, &self.y, &self.y_ticks, false);
@@ -85,7 +82,6 @@ pub(super) fn widest(ticks: &[Tick]) -> f64 {
     ticks.iter().filter_map(|tick| tick.label.as_ref()).map(|l| l.width(TICK_SIZE)).fold(0.0, f64::max)
 }
 
-/// A horizontal axis with ticks whose labels keep apart.
 pub(super) fn level(plot: &Area, side: Side<'_>) -> (Axis, Vec<Tick>) {
     let (low, high) = side.range.unwrap_or((0.0, 1.0));
     let axis = Axis { scale: side.scale, low, high, from: plot.x, to: plot.right() };
@@ -99,7 +95,6 @@ pub(super) fn level(plot: &Area, side: Side<'_>) -> (Axis, Vec<Tick>) {
     (axis, ticks_of(&axis, side, plot.w / 45.0, fits))
 }
 
-/// A vertical axis with ticks whose labels keep apart.
 pub(super) fn upright(plot: &Area, side: Side<'_>) -> (Axis, Vec<Tick>) {
     let (low, high) = side.range.unwrap_or((0.0, 1.0));
     let axis = Axis { scale: side.scale, low, high, from: plot.bottom(), to: plot.y };

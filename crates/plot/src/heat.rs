@@ -51,7 +51,6 @@ impl Heat {
         self.grid(&Area::new(0.0, 0.0, width, 1.0)).area.y + ROW * self.row_count().max(1) as f64 + BELOW
     }
 
-    /// Draws the table without its title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         if self.column_count() == 0 {
             return draw_no_data(canvas, &area.without(8.0, 8.0, 8.0, 8.0));
@@ -203,7 +202,6 @@ impl Grid {
     }
 }
 
-/// The lines between cells, in one path.
 fn draw_lines(canvas: &mut Canvas, grid: &Grid) {
     let area = &grid.area;
     let mut data = String::new();

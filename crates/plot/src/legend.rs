@@ -68,7 +68,6 @@ fn columns(entries: &[Entry], room: f64) -> (usize, f64) {
     (entries.len().div_ceil(rows).max(1), wide.min(room))
 }
 
-/// The height of the entries laid out in rows.
 pub(super) fn rows_height(entries: &[Entry], room: f64) -> f64 {
     if entries.is_empty() {
         return 0.0;
@@ -76,7 +75,6 @@ pub(super) fn rows_height(entries: &[Entry], room: f64) -> f64 {
     ROW * entries.len().div_ceil(columns(entries, room).0) as f64 + 2.0 * PAD
 }
 
-/// Draws the entries in centred rows from the top of the area.
 pub(super) fn draw_rows(canvas: &mut Canvas, area: &Area, entries: &[Entry]) {
     let (count, wide) = columns(entries, area.w);
     let full = count as f64 * (wide + BETWEEN) - BETWEEN;

@@ -32,7 +32,6 @@ const MAX_RADIUS: f64 = 13.0;
 /// The steps of colour of the nodes of large graphs.
 const SHADES: usize = 48;
 
-/// A graph with a place for every node.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     pub title: String,
@@ -42,7 +41,6 @@ pub struct Network {
     pub edges: Vec<(usize, usize)>,
     /// A value in 0..1 for each node, shown as its colour.
     pub values: Option<Vec<f64>>,
-    /// What the colours mean.
     pub value_caption: String,
     /// The names of nodes, drawn where there is room.
     pub labels: Vec<String>,
@@ -67,13 +65,11 @@ impl Network {
         caption(caption: impl Into<String>) => caption = caption.into();
     }
 
-    /// The height that suits a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         let captions = self.captions(self.sound_edges().count(), width);
         width.min(440.0) + self.below(captions.len())
     }
 
-    /// Draws the graph without its title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         if !self.positions.iter().any(|at| at.0.is_finite() && at.1.is_finite()) {
             return draw_no_data(canvas, &area.without(8.0, 8.0, 8.0, 8.0));

@@ -43,22 +43,18 @@ impl Pixels {
         columns(names: Vec<String>) => columns = names;
     }
 
-    /// Pictures in the longest row.
     fn count(&self) -> usize {
         self.rows.iter().map(|(_, pictures)| pictures.len()).max().unwrap_or(0)
     }
 
-    /// The side of a picture at a width of all.
     fn side(&self, width: f64) -> f64 {
         ((width - LEFT) / self.count().max(1) as f64 - GAP).clamp(4.0, MOST)
     }
 
-    /// The height that suits a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         ABOVE + self.rows.len().max(1) as f64 * (self.side(width) + GAP)
     }
 
-    /// Draws the pictures without their title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         if self.count() == 0 || self.width == 0 {
             return draw_no_data(canvas, &area.without(8.0, 8.0, 8.0, 8.0));

@@ -7,7 +7,6 @@ use super::color::{Color, dash};
 use super::paint::{Ink, Paint};
 use super::thin::Pixel;
 
-/// A named line with an optional spread.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     /// The name in the legend; a line without one is left out of it.
@@ -83,7 +82,6 @@ impl Looks {
         Self { names }
     }
 
-    /// The look of a series, the `position`th of its chart.
     pub(super) fn look(&self, series: &Series, position: usize) -> Look {
         let named = self.names.iter().find(|(name, _)| *name == series.name).map(|&(_, k)| k);
         let k = series.style.or(named).unwrap_or(position);
@@ -91,7 +89,6 @@ impl Looks {
     }
 }
 
-/// Draws marker `k` about a point.
 pub(super) fn draw_marker(canvas: &mut Canvas, (x, y): Pixel, k: usize, color: Color) {
     let solid = Paint::fill(Ink::Of(color), 1.0).outlined(Ink::Back, 0.7, 1.0);
     let r = 3.2;

@@ -5,7 +5,6 @@
 //! before. (A line that jumps to another column at every point cannot be thinned without changing it, and is
 //! left alone.)
 
-/// A point in pixels.
 pub(super) type Pixel = (f64, f64);
 
 /// Fewer points than this are left alone.

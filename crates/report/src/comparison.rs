@@ -5,12 +5,10 @@ use crate::style::method_style;
 use prdo_runfile::{Key, Section};
 use prdo_store::Cell;
 
-/// Runs side by side.
 #[derive(Clone, Debug)]
 pub struct ComparisonReport {
     pub title: String,
     pub data: String,
-    /// The command that repeats it.
     pub command: String,
     pub run_files: String,
     pub network: String,

@@ -44,7 +44,6 @@ fn from_table(folder: &Path, mut gaps: Vec<Gap>) -> Result<Report, String> {
 }
 
 impl ComparisonReport {
-    /// Gradient norm and accuracy against rounds.
     pub fn figure(&self) -> Figure {
         let styles = self.styles();
         type Curve<'a, T> = &'a dyn Fn(&Row) -> T;

@@ -18,7 +18,6 @@ fn quoted(cell: &str) -> String {
 }
 
 impl ComparisonReport {
-    /// Column titles and rows for people.
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let groups = self.groups();
         let accuracy = groups.iter().any(|group| group.accuracy().is_some());

@@ -65,7 +65,6 @@ fn add_nodes(page: &mut Page, records: &[u64], accuracy: &[f64], name: impl Fn(u
     }
 }
 
-/// Least, median and most records.
 fn in_words(records: &[u64], summary: &Summary) -> Option<String> {
     let mut sorted = records.to_vec();
     sorted.sort_unstable();

@@ -13,14 +13,12 @@ use crate::scale::Scale;
 use crate::series::{Looks, Series};
 
 impl Chart {
-    /// The legend's entries.
     pub(in super::super) fn entries(&self, looks: &Looks, into: &mut Vec<Entry>) {
         for (k, one) in self.series.iter().enumerate() {
             legend::add(into, &one.name, looks.look(one, k));
         }
     }
 
-    /// Draws the chart without its title.
     pub(in super::super) fn draw(&self, canvas: &mut Canvas, area: &Area, looks: &Looks, own_legend: bool) {
         let (x, y) = (self.x_side(), self.y_side());
         if x.range.is_none() || y.range.is_none() {
@@ -97,7 +95,6 @@ impl Chart {
         self.series.iter().enumerate().map(curve).collect()
     }
 
-    /// What the lines hide.
     fn cover(&self, frame: &Frame, curves: &[Curve]) -> Cover {
         let mut cover = Cover::default();
         curves.iter().flat_map(Curve::outline).for_each(|run| cover.add_line(&run));
@@ -170,7 +167,6 @@ impl Chart {
     }
 }
 
-/// Where a legend outside the plot goes.
 enum Outside {
     /// To the right, so large.
     Beside(f64, f64),

@@ -233,7 +233,6 @@ fn title(document: Option<&Document>) -> String {
     format!("{name}: {method}")
 }
 
-/// What the run is, in a few lines.
 fn facts(document: Option<&Document>, summary: &Summary) -> Vec<(&'static str, String)> {
     let Some(document) = document else { return Vec::new() };
     let text = |key| document.get(key).map(|value| value.to_string().trim_matches('"').to_string());

@@ -7,7 +7,6 @@ use std::path::Path;
 
 /// So many rows are kept; of more, every second one, and so on.
 const ROWS: usize = 8192;
-/// Bytes that are read at a time.
 const PIECE: u64 = 8 << 20;
 /// Bytes before the place of reading by which a file is known again.
 const ANCHOR: usize = 96;
