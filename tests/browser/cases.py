@@ -111,7 +111,7 @@ def it_is_live_and_survives_reload_kill_and_resuming(world, page, pictures):
     kept = rounds(page)
     assert kept >= before > 0 and points(page) > 1
     page.picture(pictures("stopped"))
-    typed = page.text("notes").split("Go on with: prdo ")[1].split("--resume")[0] + "--resume"
+    typed = page.text("notes").split("Resume with: prdo ")[1].split("--resume")[0] + "--resume"
     again = world.start("again", *typed.split())
     state(page, "running")
     page.wait(f"Number(document.getElementById('round').textContent.split(' of ')[0].replace(/\\D/g, '')) > {kept}")

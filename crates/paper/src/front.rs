@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 
 /// The program around the experiments: what it shows while they run, and how it is told to stop.
 pub trait Front {
-    /// Says one line.
     fn tell(&self, line: &str);
 
     /// Builds a run, and shows how that goes.
@@ -23,15 +22,11 @@ pub trait Front {
     fn observer(&self, label: String, rounds: u32, done: u32) -> Box<dyn TrainObserver + '_>;
 }
 
-/// How far a training is.
 pub struct Stage {
-    /// Rounds done.
     pub round: u32,
-    /// What was measured so far.
     pub rows: Vec<Row>,
     /// How long it trained, all its pieces together.
     pub seconds: f64,
-    /// Its summary, once it is finished.
     pub summary: Option<Summary>,
 }
 
@@ -43,7 +38,6 @@ impl From<&TrainStage<'_>> for Stage {
 
 /// What is known of a run before it is trained.
 pub struct Facts {
-    /// Its records, in words.
     pub data: String,
     pub warnings: Vec<String>,
     /// z and the ε that is proven for it, of a private run.

@@ -9,6 +9,7 @@ pub mod figure_1;
 mod front;
 pub mod frontier;
 pub mod grid;
+mod images;
 mod numbers;
 pub mod sensitivity_example;
 pub mod table_1;

@@ -2,10 +2,8 @@
 
 use prdo::algorithm::Method;
 
-/// The numbers that methods are run with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Numbers {
-    /// α.
     pub step_size: f64,
     /// γ, of a method that reads it.
     pub gamma: f64,
@@ -13,11 +11,10 @@ pub struct Numbers {
     pub beta: f64,
     /// b, and b₀ of a method that has one.
     pub batch: u32,
-    /// C_g.
     pub clip_gradient: f64,
     /// C_Δ, of a method with differences.
     pub clip_difference: f64,
-    /// Loss and gradient norm are for the eye only: of so many records a node.
+    /// Loss and gradient norm are for the eye only: of so many records per node.
     pub measured_records: u32,
 }
 

@@ -19,23 +19,15 @@ const GAMMA: f64 = 0.1;
 const BATCH: usize = 20;
 const NOISE: f64 = 1.0;
 
-/// What was found on one run.
 pub struct Findings {
-    rounds: u32,
-    records_checked: u64,
-    largest_gradient: f64,
-    largest_difference: f64,
-    largest_sensitivity: f64,
-    clipped: u64,
-    /// (round, largest single-record change of the query · b) for the figure.
+    pub results: Results,
+    /// Round and largest effect of one record on the query, for the figure.
     points: Vec<(f64, f64)>,
-    rows: Vec<Row>,
 }
 
 /// What came out, as it stands in `results.json`.
 #[derive(Debug, Serialize)]
 pub struct Results {
-    /// Whether the proposition holds on this run.
     pub holds: bool,
     rounds: u32,
     records_checked: u64,
@@ -70,16 +62,30 @@ pub fn check(quick: bool) -> Result<Findings, Error> {
         .rounds(rounds)
         .prepare()?;
 
-    let mut found = Findings {
+    let batch = BATCH as f64;
+    let bound = GAMMA * BOUND + (2.0 - GAMMA) * ALPHA;
+    let mut found = Results {
+        holds: false,
         rounds,
         records_checked: 0,
-        largest_gradient: 0.0,
-        largest_difference: 0.0,
-        largest_sensitivity: 0.0,
         clipped: 0,
-        points: Vec::new(),
-        rows: vec![prepared.training.measure()],
+        clipped_fraction_in_run: 0.0,
+        largest_gradient: 0.0,
+        clip_gradient: c_g,
+        largest_difference: 0.0,
+        clip_difference: c_d,
+        largest_sensitivity: 0.0,
+        sensitivity_bound: bound / batch,
+        s_gamma: GAMMA * (BOUND + ALPHA) + (1.0 - GAMMA) * 2.0 * ALPHA,
+        gamma: GAMMA,
+        alpha: ALPHA,
+        bound: BOUND,
+        batch: BATCH,
     };
+    let clipped =
+        |row: Row| row.clipped_gradient_fraction.map(|g| g + row.clipped_difference_fraction.unwrap_or(0.0));
+    let mut largest_of_all = 0.0_f64;
+    let mut points = Vec::new();
     let mut previous: Vec<f64> = vec![0.0; NODES];
     for round in 0..rounds {
         let x: Vec<f64> = prepared.training.models().iter().map(|x| x[0]).collect();
@@ -103,53 +109,24 @@ pub fn check(quick: bool) -> Result<Findings, Error> {
             }
         }
         if round > 0 {
-            found.largest_sensitivity = found.largest_sensitivity.max(largest);
-            found.points.push((f64::from(round), largest));
+            largest_of_all = largest_of_all.max(largest);
+            points.push((f64::from(round), largest / batch));
         }
         prepared.training.step(false).map_err(RunError::from)?;
         if (round + 1) % 10 == 0 {
-            found.rows.push(prepared.training.measure());
+            found.clipped_fraction_in_run += clipped(prepared.training.measure()).unwrap_or(0.0);
         }
         previous = x;
     }
-    Ok(found)
+    found.largest_sensitivity = largest_of_all / batch;
+    found.holds = found.clipped == 0
+        && found.clipped_fraction_in_run == 0.0
+        && largest_of_all <= bound * (1.0 + 1e-12)
+        && found.s_gamma < BOUND + ALPHA;
+    Ok(Findings { results: found, points })
 }
 
 impl Results {
-    pub fn of(f: &Findings) -> Self {
-        let bound = GAMMA * BOUND + (2.0 - GAMMA) * ALPHA;
-        let scale = GAMMA * (BOUND + ALPHA) + (1.0 - GAMMA) * 2.0 * ALPHA;
-        let clipped_in_run: f64 = f
-            .rows
-            .iter()
-            .filter_map(|row| {
-                Some(row.clipped_gradient_fraction? + row.clipped_difference_fraction.unwrap_or(0.0))
-            })
-            .sum();
-        let holds = f.clipped == 0
-            && clipped_in_run == 0.0
-            && f.largest_sensitivity <= bound * (1.0 + 1e-12)
-            && scale < BOUND + ALPHA;
-        Self {
-            holds,
-            rounds: f.rounds,
-            records_checked: f.records_checked,
-            clipped: f.clipped,
-            clipped_fraction_in_run: clipped_in_run,
-            largest_gradient: f.largest_gradient,
-            clip_gradient: BOUND + ALPHA,
-            largest_difference: f.largest_difference,
-            clip_difference: 2.0 * ALPHA,
-            largest_sensitivity: f.largest_sensitivity / BATCH as f64,
-            sensitivity_bound: bound / BATCH as f64,
-            s_gamma: scale,
-            gamma: GAMMA,
-            alpha: ALPHA,
-            bound: BOUND,
-            batch: BATCH,
-        }
-    }
-
     pub fn verdict(&self) -> &'static str {
         match self.holds {
             true => {
@@ -160,7 +137,6 @@ impl Results {
         }
     }
 
-    /// Claims, one a row.
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let row = |what: &str, measured: f64, bound: f64| {
             vec![what.to_string(), format!("{measured:.6}"), format!("{bound:.6}")]
@@ -175,10 +151,9 @@ impl Results {
     }
 }
 
-pub fn write(folder: &Folder, findings: &Findings, results: &Results) -> Result<(), Error> {
-    let scaled: Vec<(f64, f64)> = findings.points.iter().map(|(t, s)| (*t, s / BATCH as f64)).collect();
+pub fn write(folder: &Folder, Findings { results, points }: &Findings) -> Result<(), Error> {
     let chart = Chart::new("Effect of one record on the query", "round", "largest effect")
-        .series(Series::new("largest over all records", scaled).style(method_style(Method::Prdo)))
+        .series(Series::new("largest over all records", points.clone()).style(method_style(Method::Prdo)))
         .reference(results.sensitivity_bound, "bound (γA + (2−γ)α)/b")
         .reference((BOUND + ALPHA) / BATCH as f64, "private Exact Diffusion: (A + α)/b")
         .y_range(0.0, 1.1 * (BOUND + ALPHA) / BATCH as f64);
@@ -189,7 +164,7 @@ pub fn write(folder: &Folder, findings: &Findings, results: &Results) -> Result<
         "Losses a·x + α·log cosh x with |a| ≤ A = {BOUND}, α = {ALPHA}, γ = {GAMMA}; {NODES} nodes on a ring with \
          {RECORDS} records each, Poisson batches of {BATCH}, noise multiplier {NOISE}, {} rounds of private PRDO. \
          At every round every record of every node was evaluated at that round's two points: {} evaluations.",
-        findings.rounds, findings.records_checked
+        results.rounds, results.records_checked
     ));
     let (head, rows) = results.table();
     page.add(&table(&head, &rows, &[]));

@@ -20,7 +20,6 @@ pub fn quoted(path: &Path) -> String {
     if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Values as one option takes them.
 pub fn list<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
@@ -33,7 +32,6 @@ impl Command {
         Self(words.to_string())
     }
 
-    /// Adds a switch, where it is needed.
     pub fn switch(mut self, needed: bool, name: &str) -> Self {
         if needed {
             self.0 += &format!(" --{name}");
@@ -41,7 +39,6 @@ impl Command {
         self
     }
 
-    /// Adds an option with its value, where it is needed.
     pub fn option(mut self, needed: bool, name: &str, value: &str) -> Self {
         if needed {
             self.0 += &format!(" --{name} {value}");

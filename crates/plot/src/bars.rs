@@ -10,16 +10,13 @@ use super::frame::{
 };
 use super::paint::{Anchor, Ink, Paint, Type};
 use super::scale::{Axis, Scale};
-use super::text::{Label, shorten, value, wrap};
+use super::text::{shorten, value, wrap};
 
-/// The size of values.
 const VALUE_SIZE: f64 = 10.5;
-/// The room of one horizontal bar.
 const ROW: f64 = 26.0;
 /// The slant of names that do not fit side by side, in degrees.
 const SLANT: f64 = 35.0;
 
-/// Which way bars grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// To the right, names at the left.
@@ -29,78 +26,53 @@ pub enum Direction {
     Vertical,
 }
 
-/// One bar.
 #[derive(Clone, Debug, Default)]
 pub struct Bar {
-    /// Its name.
     pub label: String,
     /// Its length; what the scale cannot show is written "n/a" or "∞" without a bar.
     pub value: f64,
     /// The ends of its whisker, as lower and upper value.
     pub whisker: Option<(f64, f64)>,
-    /// Its colour, if not the palette's first.
     pub color: Option<Color>,
 }
 
 impl Bar {
-    /// A bar without whisker.
     pub fn new(label: impl Into<String>, value: f64) -> Self {
         Self { label: label.into(), value, ..Self::default() }
     }
 
-    /// The same with a whisker from one value to another.
-    pub fn whisker(mut self, low: f64, high: f64) -> Self {
-        self.whisker = Some((low, high));
-        self
-    }
-
-    /// The same in another colour.
-    pub fn color(mut self, color: Color) -> Self {
-        self.color = Some(color);
-        self
+    setters! {
+        whisker(low: f64, high: f64) => whisker = Some((low, high));
+        color(color: Color) => color = Some(color);
     }
 }
 
-/// A chart of bars.
 #[derive(Clone, Debug, Default)]
 pub struct Bars {
-    /// The title above.
     pub title: String,
-    /// What the lengths show.
     pub value_label: String,
     /// How the axis of lengths is divided; logarithmic bars begin at its lower end.
     pub scale: Scale,
-    /// Which way the bars grow.
     pub direction: Direction,
     /// The bars, from the top or from the left.
     pub bars: Vec<Bar>,
 }
 
 impl Bars {
-    /// A chart without bars.
     pub fn new(title: impl Into<String>, value_label: impl Into<String>) -> Self {
         Self { title: title.into(), value_label: value_label.into(), ..Self::default() }
     }
 
-    /// The same with a further bar.
     pub fn bar(mut self, bar: Bar) -> Self {
         self.bars.push(bar);
         self
     }
 
-    /// The same growing upwards.
-    pub fn vertical(mut self) -> Self {
-        self.direction = Direction::Vertical;
-        self
+    setters! {
+        vertical() => direction = Direction::Vertical;
+        scale(scale: Scale) => scale = scale;
     }
 
-    /// The same with its lengths divided so.
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
-        self
-    }
-
-    /// The height that suits a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         match self.direction {
             Direction::Horizontal => ROW * self.bars.len().max(3) as f64 + TICKS_BELOW + 36.0,
@@ -108,7 +80,6 @@ impl Bars {
         }
     }
 
-    /// Draws the bars without the title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let side = Side { label: &self.value_label, scale: self.scale, range: self.range() };
         match (side.range, self.direction) {
@@ -190,7 +161,6 @@ impl Bars {
         draw_y_label(canvas, &plot, area.x, &lines);
     }
 
-    /// The room beneath vertical bars for their names.
     fn names_height(&self, area: &Area, slot: f64, slanted: bool) -> f64 {
         if slanted {
             return (self.widest_name() * SLANT.to_radians().sin()).min(0.4 * area.h) + 22.0;
@@ -240,8 +210,7 @@ impl Bars {
     }
 
     fn widest_value(&self) -> f64 {
-        let label = |bar: &Bar| -> Label { value(bar.value) };
-        self.bars.iter().map(|bar| label(bar).width(VALUE_SIZE)).fold(0.0, f64::max)
+        self.bars.iter().map(|bar| value(bar.value).width(VALUE_SIZE)).fold(0.0, f64::max)
     }
 }
 
@@ -252,14 +221,12 @@ fn name_lines(name: &str, slot: f64) -> Option<Vec<String>> {
     whole.then_some(lines)
 }
 
-/// A name beneath a bar, from the baseline of its first line.
 fn draw_name(canvas: &mut Canvas, (x, y): (f64, f64), lines: &[String]) {
     for (k, line) in lines.iter().enumerate() {
         canvas.text((x, y + 14.0 * k as f64), line, Type::new(TICK_SIZE, Anchor::Middle));
     }
 }
 
-/// A name beneath a bar that rises towards it.
 fn draw_slanted_name(canvas: &mut Canvas, at: (f64, f64), name: &str, room: f64) {
     let name = shorten(name, TICK_SIZE, Weight::Regular, room);
     canvas.text(at, &name, Type { turn: -SLANT, ..Type::new(TICK_SIZE, Anchor::End) });
@@ -273,7 +240,6 @@ fn base(axis: &Axis) -> f64 {
     }
 }
 
-/// The line bars begin at.
 fn draw_base(canvas: &mut Canvas, plot: &Area, axis: &Axis) {
     let at = base(axis);
     let (from, to) = match axis.to > axis.from {

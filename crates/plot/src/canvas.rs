@@ -10,7 +10,6 @@ use super::font::{FAMILY, Weight, width};
 use super::paint::{Anchor, Ink, Paint, Type};
 use super::text::{Label, POWER_SIZE, escape};
 
-/// An SVG under construction.
 pub(super) struct Canvas {
     out: String,
     theme: Theme,
@@ -21,7 +20,6 @@ impl Canvas {
         Self { out: String::new(), theme }
     }
 
-    /// The whole document.
     pub(super) fn finish(self, w: f64, h: f64, title: &str) -> String {
         let (w, h, title) = (number(w.ceil()), number(h.ceil()), escape(title));
         let (style, ground) = match self.theme {
@@ -70,7 +68,6 @@ impl Canvas {
         let _ = writeln!(self.out, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\"{paint}/>");
     }
 
-    /// A shape given by SVG's path data.
     pub(super) fn path(&mut self, data: &str, paint: Paint) {
         let join =
             if paint.stroke.is_some() { " stroke-linejoin=\"round\" stroke-linecap=\"round\"" } else { "" };
@@ -80,33 +77,11 @@ impl Canvas {
     }
 
     /// A line of text whose baseline passes through the point.
-    pub(super) fn text(&mut self, at: (f64, f64), text: &str, style: Type) {
-        if !text.is_empty() {
-            let body = escape(text);
-            self.set(at, &body, style);
+    pub(super) fn text(&mut self, (x, y): (f64, f64), text: &str, style: Type) {
+        if text.is_empty() {
+            return;
         }
-    }
-
-    /// A label, its raised part smaller. The two parts are texts of their own that meet at a point, since
-    /// renderers disagree about anchored text that changes its size.
-    pub(super) fn label(&mut self, (x, y): (f64, f64), label: &Label, style: Type) {
-        if label.power.is_empty() {
-            return self.text((x, y), &label.base, style);
-        }
-        let small = style.size * POWER_SIZE;
-        let base = width(&label.base, style.size, style.weight);
-        let power = width(&label.power, small, style.weight);
-        let joint = match style.anchor {
-            Anchor::Start => x + base,
-            Anchor::Middle => x + (base - power) / 2.0,
-            Anchor::End => x - power,
-        };
-        self.text((joint, y), &label.base, Type { anchor: Anchor::End, ..style });
-        let raised = Type { anchor: Anchor::Start, size: small, ..style };
-        self.text((joint + 0.4, y - 0.38 * style.size), &label.power, raised);
-    }
-
-    fn set(&mut self, (x, y): (f64, f64), body: &str, style: Type) {
+        let body = escape(text);
         let [x, y, size] = [x, y, style.size].map(number);
         let anchor = match style.anchor {
             Anchor::Start => "",
@@ -131,7 +106,25 @@ impl Canvas {
         );
     }
 
-    /// The attributes of a paint.
+    /// A label, its raised part smaller. The two parts are texts of their own that meet at a point, since
+    /// renderers disagree about anchored text that changes its size.
+    pub(super) fn label(&mut self, (x, y): (f64, f64), label: &Label, style: Type) {
+        if label.power.is_empty() {
+            return self.text((x, y), &label.base, style);
+        }
+        let small = style.size * POWER_SIZE;
+        let base = width(&label.base, style.size, style.weight);
+        let power = width(&label.power, small, style.weight);
+        let joint = match style.anchor {
+            Anchor::Start => x + base,
+            Anchor::Middle => x + (base - power) / 2.0,
+            Anchor::End => x - power,
+        };
+        self.text((joint, y), &label.base, Type { anchor: Anchor::End, ..style });
+        let raised = Type { anchor: Anchor::Start, size: small, ..style };
+        self.text((joint + 0.4, y - 0.38 * style.size), &label.power, raised);
+    }
+
     fn paint(&self, paint: Paint) -> String {
         let mut out = String::new();
         match paint.fill {

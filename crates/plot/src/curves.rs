@@ -8,7 +8,6 @@ use super::paint::{Ink, Paint};
 use super::series::{Look, Series, draw_marker};
 use super::thin::{self, Pixel};
 
-/// A series in pixels.
 pub(super) struct Curve {
     /// The unbroken pieces of the line.
     runs: Vec<Vec<Pixel>>,
@@ -20,7 +19,6 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// The series as the frame shows it.
     pub(super) fn new(series: &Series, look: Look, frame: &Frame) -> Self {
         let pixels = series.points.iter().map(|&(x, y)| Some((frame.x.pixel(x)?, frame.y.pixel(y)?)));
         let runs: Vec<_> = runs(pixels).iter().map(|run| thin::line(run)).collect();
@@ -34,7 +32,6 @@ impl Curve {
         Self { runs, bands, look, few: series.points.len() <= 12 }
     }
 
-    /// The lines and the edges of the bands.
     pub(super) fn outline(&self) -> Vec<Vec<Pixel>> {
         let lower = self.bands.iter().map(|run| run.iter().map(|&(x, low, _)| (x, low)).collect());
         let upper = self.bands.iter().map(|run| run.iter().map(|&(x, _, high)| (x, high)).collect());
@@ -70,18 +67,14 @@ impl Curve {
     pub(super) fn draw_markers(&self, canvas: &mut Canvas, plot: &Area, position: usize, count: usize) {
         let lone = self.runs.iter().filter(|run| run.len() == 1).map(|run| run[0]);
         for point in lone.filter(|&point| plot.holds(point)) {
-            match self.look.marker {
-                Some(k) => draw_marker(canvas, point, k, self.look.color),
-                None => canvas.circle(point, 2.5, Paint::fill(Ink::Of(self.look.color), 1.0)),
-            }
+            draw_marker(canvas, point, self.look.marker, self.look.color);
         }
-        let Some(k) = self.look.marker else { return };
         let lines = self.runs.iter().filter(|run| run.len() > 1);
         if self.few {
             lines
                 .flatten()
                 .filter(|p| plot.holds(**p))
-                .for_each(|&p| draw_marker(canvas, p, k, self.look.color));
+                .for_each(|&p| draw_marker(canvas, p, self.look.marker, self.look.color));
             return;
         }
         let points: Vec<Pixel> = lines.flatten().copied().collect();
@@ -92,7 +85,9 @@ impl Curve {
             let reach = plot.w / MARKERS as f64;
             let found = points.iter().find(|p| p.0 >= goal && p.0 < goal + reach && plot.holds(**p)).copied();
             if found.is_some() && found != last {
-                found.into_iter().for_each(|point| draw_marker(canvas, point, k, self.look.color));
+                found
+                    .into_iter()
+                    .for_each(|point| draw_marker(canvas, point, self.look.marker, self.look.color));
                 last = found;
             }
         }
@@ -109,7 +104,6 @@ fn is_scribble(run: &[Pixel]) -> bool {
     run.len() > 500 && long > 10.0 * wide
 }
 
-/// The unbroken pieces of a sequence.
 fn runs<T>(points: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
     let mut out = vec![Vec::new()];
     for point in points {

@@ -12,7 +12,6 @@ use super::{Bars, Chart, Heat, Network, Pixels, Theme};
 #[cfg(feature = "raster")]
 use super::{Format, PlotError, pdf, png};
 
-/// The margin around everything.
 const MARGIN: f64 = 12.0;
 /// Between panels.
 const GAP: f64 = 22.0;
@@ -21,18 +20,12 @@ const TITLE: (f64, f64) = (13.0, 17.0);
 /// The same of the figure's title.
 const HEADING: (f64, f64) = (15.0, 21.0);
 
-/// One picture of a figure.
 #[derive(Clone, Debug)]
 pub enum Panel {
-    /// Lines over two axes.
     Chart(Chart),
-    /// Bars.
     Bars(Bars),
-    /// A graph.
     Network(Network),
-    /// A table of counts.
     Heat(Heat),
-    /// Small pictures.
     Pixels(Pixels),
 }
 
@@ -50,11 +43,11 @@ panels!(Chart, Bars, Network, Heat, Pixels);
 impl Panel {
     fn title(&self) -> &str {
         match self {
-            Self::Chart(one) => &one.title,
-            Self::Bars(one) => &one.title,
-            Self::Network(one) => &one.title,
-            Self::Heat(one) => &one.title,
-            Self::Pixels(one) => &one.title,
+            Self::Chart(Chart { title, .. })
+            | Self::Bars(Bars { title, .. })
+            | Self::Network(Network { title, .. })
+            | Self::Heat(Heat { title, .. })
+            | Self::Pixels(Pixels { title, .. }) => title,
         }
     }
 
@@ -89,18 +82,14 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// How many panels stand side by side; by default up to three.
     pub columns: Option<usize>,
-    /// The width of a panel in pixels.
     pub panel_width: f64,
-    /// The height of a panel in pixels, if not what suits it.
+    /// In pixels, if not what suits it.
     pub panel_height: Option<f64>,
-    /// Whether all charts share one legend beneath them.
     pub shared_legend: bool,
-    /// What [`Figure::to_svg`] draws for.
     pub theme: Theme,
 }
 
 impl Figure {
-    /// A figure without panels.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -113,43 +102,27 @@ impl Figure {
         }
     }
 
-    /// A figure of one panel.
     pub fn of(panel: impl Into<Panel>) -> Self {
         Self::new("").panel(panel)
     }
 
-    /// The same with a further panel.
     pub fn panel(mut self, panel: impl Into<Panel>) -> Self {
         self.panels.push(panel.into());
         self
     }
 
-    /// The same with so many panels side by side.
-    pub fn columns(mut self, columns: usize) -> Self {
-        self.columns = Some(columns);
-        self
-    }
-
-    /// The same with panels of this size in pixels.
     pub fn panel_size(mut self, width: f64, height: f64) -> Self {
         self.panel_width = width;
         self.panel_height = Some(height);
         self
     }
 
-    /// The same with one legend for all charts.
-    pub fn shared_legend(mut self) -> Self {
-        self.shared_legend = true;
-        self
+    setters! {
+        columns(columns: usize) => columns = Some(columns);
+        shared_legend() => shared_legend = true;
+        theme(theme: Theme) => theme = theme;
     }
 
-    /// The same for this use.
-    pub fn theme(mut self, theme: Theme) -> Self {
-        self.theme = theme;
-        self
-    }
-
-    /// The figure as a self-contained SVG document.
     pub fn to_svg(&self) -> String {
         self.draw(self.theme)
     }
@@ -166,7 +139,6 @@ impl Figure {
         pdf::render(&self.draw(Theme::Paper), &self.name())
     }
 
-    /// The bytes of a file in this format.
     #[cfg(feature = "raster")]
     pub fn render(&self, format: Format) -> Result<Vec<u8>, PlotError> {
         match format {
@@ -289,7 +261,6 @@ impl Figure {
         format!("({letter}) {}", panel.title())
     }
 
-    /// The name of the picture.
     fn name(&self) -> String {
         if !self.title.is_empty() {
             return self.title.clone();

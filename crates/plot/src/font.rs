@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 
 /// DejaVu Sans, cut to what figures need; see `assets/README.md`.
 pub(super) const REGULAR: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
-/// DejaVu Sans Bold, cut likewise.
 pub(super) const BOLD: &[u8] = include_bytes!("../assets/DejaVuSans-Bold-subset.ttf");
 /// The family's name inside both files.
 pub(super) const FAMILY: &str = "DejaVu Sans";
@@ -16,12 +15,9 @@ pub(super) const FAMILY: &str = "DejaVu Sans";
 /// The width taken for a character the font lacks, in ems.
 const UNKNOWN: f64 = 0.65;
 
-/// Which of the two faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Running text.
     Regular,
-    /// Titles.
     Bold,
 }
 

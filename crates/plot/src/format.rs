@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-/// A kind of picture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Shapes, for web pages and for editing.
@@ -14,7 +13,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
     /// How a file's name ends.

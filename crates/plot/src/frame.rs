@@ -10,16 +10,13 @@ use super::ticks::{Tick, fitting};
 
 /// Text sizes, in pixels.
 pub(super) const TICK_SIZE: f64 = 11.0;
-/// The size of axis labels.
 pub(super) const LABEL_SIZE: f64 = 12.0;
-/// The height of a line of an axis label.
 const LABEL_LINE: f64 = 15.0;
 /// The length of a major tick.
 const TICK: f64 = 4.0;
 /// The room for tick labels below a plot.
 pub(super) const TICKS_BELOW: f64 = TICK + 4.0 + TICK_SIZE + 2.0;
 
-/// What an axis shows.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) label: &'a str,
@@ -28,7 +25,6 @@ pub(super) struct Side<'a> {
     pub(super) range: Option<(f64, f64)>,
 }
 
-/// A plot laid out within an area.
 pub(super) struct Frame {
     pub(super) plot: Area,
     pub(super) x: Axis,
@@ -65,13 +61,11 @@ impl Frame {
         Self { plot, x: x_axis, y: y_axis, x_ticks, y_ticks, x_lines, y_lines, y_label_x: area.x }
     }
 
-    /// Grid lines, behind everything.
     pub(super) fn draw_grid(&self, canvas: &mut Canvas) {
         draw_grid(canvas, &self.plot, &self.x, &self.x_ticks, true);
         draw_grid(canvas, &self.plot, &self.y, &self.y_ticks, false);
     }
 
-    /// Axes, ticks and their labels.
     pub(super) fn draw_axes(&self, canvas: &mut Canvas) {
         draw_axis(canvas, &self.plot, &self.x, &self.x_ticks, true);
         draw_axis(canvas, &self.plot, &self.y, &self.y_ticks, false);
@@ -80,17 +74,14 @@ impl Frame {
     }
 }
 
-/// The room of an axis label's lines.
 pub(super) fn label_room(lines: &[String]) -> f64 {
     if lines.is_empty() { 0.0 } else { LABEL_LINE * lines.len() as f64 + 5.0 }
 }
 
-/// The width of the widest tick label.
 pub(super) fn widest(ticks: &[Tick]) -> f64 {
     ticks.iter().filter_map(|tick| tick.label.as_ref()).map(|l| l.width(TICK_SIZE)).fold(0.0, f64::max)
 }
 
-/// A horizontal axis with ticks whose labels keep apart.
 pub(super) fn level(plot: &Area, side: Side<'_>) -> (Axis, Vec<Tick>) {
     let (low, high) = side.range.unwrap_or((0.0, 1.0));
     let axis = Axis { scale: side.scale, low, high, from: plot.x, to: plot.right() };
@@ -104,7 +95,6 @@ pub(super) fn level(plot: &Area, side: Side<'_>) -> (Axis, Vec<Tick>) {
     (axis, ticks_of(&axis, side, plot.w / 45.0, fits))
 }
 
-/// A vertical axis with ticks whose labels keep apart.
 pub(super) fn upright(plot: &Area, side: Side<'_>) -> (Axis, Vec<Tick>) {
     let (low, high) = side.range.unwrap_or((0.0, 1.0));
     let axis = Axis { scale: side.scale, low, high, from: plot.bottom(), to: plot.y };
@@ -124,7 +114,6 @@ fn ticks_of(axis: &Axis, side: Side<'_>, most: f64, fits: impl Fn(&[Tick]) -> bo
     ticks
 }
 
-/// The grid lines of one axis.
 pub(super) fn draw_grid(canvas: &mut Canvas, plot: &Area, axis: &Axis, ticks: &[Tick], level: bool) {
     for tick in ticks.iter().filter(|tick| tick.label.is_some() && axis.holds(tick.place)) {
         let at = axis.pixel_of(tick.place);
@@ -137,7 +126,6 @@ fn ends(plot: &Area, at: f64, level: bool) -> ((f64, f64), (f64, f64)) {
     if level { ((at, plot.y), (at, plot.bottom())) } else { ((plot.x, at), (plot.right(), at)) }
 }
 
-/// One axis with its ticks and their labels.
 pub(super) fn draw_axis(canvas: &mut Canvas, plot: &Area, axis: &Axis, ticks: &[Tick], level: bool) {
     let ink = Paint::line(Ink::Fore, 1.0, 0.85);
     let corner = (plot.x, plot.bottom());
@@ -165,7 +153,6 @@ fn draw_tick_label(canvas: &mut Canvas, plot: &Area, at: f64, label: &Label, lev
     canvas.label(point, label, Type::new(TICK_SIZE, anchor));
 }
 
-/// The label below a plot.
 pub(super) fn draw_x_label(canvas: &mut Canvas, plot: &Area, lines: &[String]) {
     for (k, line) in lines.iter().enumerate() {
         let y = plot.bottom() + TICKS_BELOW + 5.0 + LABEL_LINE * (k as f64 + 0.72);

@@ -8,13 +8,9 @@ use super::frame::draw_no_data;
 use super::paint::{Anchor, Ink, Paint, Type};
 use super::text::{decimal, shorten};
 
-/// The most rows that are drawn.
 const MAX_ROWS: usize = 40;
-/// The most columns that are drawn.
 const MAX_COLUMNS: usize = 120;
-/// The height of a row.
 const ROW: f64 = 18.0;
-/// The widest a cell gets.
 const MAX_CELL: f64 = 64.0;
 /// The room above the cells for the names of columns, and below for notes.
 const ABOVE: f64 = 38.0;
@@ -23,7 +19,6 @@ const BELOW: f64 = 34.0;
 const MAX_NAME: f64 = 90.0;
 /// The slant of names that do not fit side by side, in degrees.
 const SLANT: f64 = 38.0;
-/// The size of names.
 const SIZE: f64 = 10.5;
 /// The colour of the largest count.
 const SHADE: Color = Color::rgb(0x08, 0x51, 0x9C);
@@ -31,14 +26,9 @@ const SHADE: Color = Color::rgb(0x08, 0x51, 0x9C);
 /// Counts by row and column, shaded by their size.
 #[derive(Clone, Debug, Default)]
 pub struct Heat {
-    /// The title above.
     pub title: String,
     /// The counts, row by row; a short row ends in zeros.
     pub counts: Vec<Vec<u64>>,
-    /// What a row is, as "node".
-    pub row_title: String,
-    /// What a column is, as "class".
-    pub column_title: String,
     /// The names of rows; without them they are numbered from 0.
     pub row_labels: Vec<String>,
     /// The names of columns; without them they are numbered from 0.
@@ -48,25 +38,12 @@ pub struct Heat {
 impl Heat {
     /// A table of nodes by classes.
     pub fn new(title: impl Into<String>, counts: Vec<Vec<u64>>) -> Self {
-        Self {
-            title: title.into(),
-            counts,
-            row_title: "node".to_owned(),
-            column_title: "class".to_owned(),
-            ..Self::default()
-        }
+        Self { title: title.into(), counts, ..Self::default() }
     }
 
-    /// The same with names for its rows.
-    pub fn row_labels(mut self, labels: Vec<String>) -> Self {
-        self.row_labels = labels;
-        self
-    }
-
-    /// The same with names for its columns.
-    pub fn column_labels(mut self, labels: Vec<String>) -> Self {
-        self.column_labels = labels;
-        self
+    setters! {
+        row_labels(labels: Vec<String>) => row_labels = labels;
+        column_labels(labels: Vec<String>) => column_labels = labels;
     }
 
     /// The height that suits the rows at a width.
@@ -74,7 +51,6 @@ impl Heat {
         self.grid(&Area::new(0.0, 0.0, width, 1.0)).area.y + ROW * self.row_count().max(1) as f64 + BELOW
     }
 
-    /// Draws the table without its title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         if self.column_count() == 0 {
             return draw_no_data(canvas, &area.without(8.0, 8.0, 8.0, 8.0));
@@ -156,7 +132,7 @@ impl Heat {
             canvas.text((grid.area.x - 5.0, y), &text, Type::new(SIZE, Anchor::End));
         }
         let at = (grid.area.x - grid.room - 14.0, grid.area.center().1);
-        canvas.text(at, &self.row_title, Type { turn: -90.0, ..Type::new(12.0, Anchor::Middle) });
+        canvas.text(at, "node", Type { turn: -90.0, ..Type::new(12.0, Anchor::Middle) });
     }
 
     fn draw_column_names(&self, canvas: &mut Canvas, grid: &Grid) {
@@ -173,7 +149,7 @@ impl Heat {
         }
         let over = if grid.slanted { grid.names * SLANT.to_radians().sin() } else { 0.0 };
         let at = (grid.area.center().0, grid.area.y - 22.0 - over);
-        canvas.text(at, &self.column_title, Type::new(12.0, Anchor::Middle));
+        canvas.text(at, "class", Type::new(12.0, Anchor::Middle));
     }
 
     /// What was left out, and the scale of shades where there are no numbers.
@@ -206,12 +182,9 @@ impl Heat {
     }
 }
 
-/// Where the cells are.
 struct Grid {
     area: Area,
-    /// The width of a cell.
     cell: f64,
-    /// The height of a row.
     row: f64,
     rows: usize,
     columns: usize,
@@ -229,7 +202,6 @@ impl Grid {
     }
 }
 
-/// The lines between cells, in one path.
 fn draw_lines(canvas: &mut Canvas, grid: &Grid) {
     let area = &grid.area;
     let mut data = String::new();

@@ -7,9 +7,7 @@ use super::paint::{Anchor, Ink, Paint, Type};
 use super::series::{Look, draw_marker};
 use super::text::shorten;
 
-/// The size of a legend's text.
 const SIZE: f64 = 11.0;
-/// The height of an entry.
 const ROW: f64 = 16.0;
 /// The length of the line shown.
 const SAMPLE: f64 = 28.0;
@@ -17,10 +15,8 @@ const SAMPLE: f64 = 28.0;
 const GAP: f64 = 6.0;
 /// Between entries of a row.
 const BETWEEN: f64 = 18.0;
-/// The margin of the box.
 const PAD: f64 = 6.0;
 
-/// A name and its look.
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) look: Look,
@@ -43,7 +39,6 @@ pub(super) fn column_size(entries: &[Entry], room: f64) -> (f64, f64) {
     (wide.min(room), ROW * entries.len() as f64 + 2.0 * PAD)
 }
 
-/// Draws a column of entries in a box.
 pub(super) fn draw_column(canvas: &mut Canvas, area: &Area, entries: &[Entry]) {
     canvas.rectangle(area, 3.0, Paint::fill(Ink::Back, 0.88));
     canvas.rectangle(area, 3.0, Paint::line(Ink::Fore, 0.8, 0.2));
@@ -59,9 +54,7 @@ fn draw_entry(canvas: &mut Canvas, (x, y): (f64, f64), entry: &Entry, room: f64)
         canvas.rectangle(&Area::new(x, y - 5.0, SAMPLE, 10.0), 0.0, Paint::fill(ink, 0.17));
     }
     canvas.segment((x, y), (x + SAMPLE, y), Paint::line(ink, 1.7, 1.0).dashed(entry.look.dash));
-    if let Some(k) = entry.look.marker {
-        draw_marker(canvas, (x + SAMPLE / 2.0, y), k, entry.look.color);
-    }
+    draw_marker(canvas, (x + SAMPLE / 2.0, y), entry.look.marker, entry.look.color);
     let name = shorten(&entry.name, SIZE, Weight::Regular, room - SAMPLE - GAP);
     canvas.text((x + SAMPLE + GAP, y + 0.36 * SIZE), &name, Type::new(SIZE, Anchor::Start));
 }
@@ -75,7 +68,6 @@ fn columns(entries: &[Entry], room: f64) -> (usize, f64) {
     (entries.len().div_ceil(rows).max(1), wide.min(room))
 }
 
-/// The height of the entries laid out in rows.
 pub(super) fn rows_height(entries: &[Entry], room: f64) -> f64 {
     if entries.is_empty() {
         return 0.0;
@@ -83,7 +75,6 @@ pub(super) fn rows_height(entries: &[Entry], room: f64) -> f64 {
     ROW * entries.len().div_ceil(columns(entries, room).0) as f64 + 2.0 * PAD
 }
 
-/// Draws the entries in centred rows from the top of the area.
 pub(super) fn draw_rows(canvas: &mut Canvas, area: &Area, entries: &[Entry]) {
     let (count, wide) = columns(entries, area.w);
     let full = count as f64 * (wide + BETWEEN) - BETWEEN;

@@ -15,6 +15,16 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+/// Methods that give the same with one field changed.
+macro_rules! setters {
+    ($($name:ident($($value:ident: $type:ty),*) => $field:ident = $new:expr;)*) => {$(
+        pub fn $name(mut self, $($value: $type),*) -> Self {
+            self.$field = $new;
+            self
+        }
+    )*};
+}
+
 mod area;
 mod bars;
 mod canvas;
@@ -49,7 +59,7 @@ pub use figure::{Figure, Panel};
 #[cfg(feature = "raster")]
 pub use format::Format;
 pub use heat::Heat;
-pub use network::{Network, circle_positions, grid_positions};
+pub use network::Network;
 pub use pixels::Pixels;
 pub use scale::Scale;
 pub use series::Series;
@@ -68,24 +78,12 @@ pub enum Theme {
 #[cfg(feature = "raster")]
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// The scale is no positive number.
     #[error("scale {scale}: want a finite number above 0")]
-    Scale {
-        /// The scale asked for.
-        scale: f32,
-    },
-    /// The picture has too many pixels.
-    #[error("a picture of {width} × {height} pixels is too large: want at most 20000 a side")]
-    TooLarge {
-        /// Its width in pixels.
-        width: f32,
-        /// Its height in pixels.
-        height: f32,
-    },
-    /// The SVG was not understood.
+    Scale { scale: f32 },
+    #[error("a picture of {width} × {height} pixels is too large: want at most 20000 per side")]
+    TooLarge { width: f32, height: f32 },
     #[error("the figure's SVG could not be read back: {0}")]
     Svg(String),
-    /// The PNG or PDF could not be written.
     #[error("the figure could not be encoded: {0}")]
     Encode(String),
 }

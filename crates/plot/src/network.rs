@@ -17,7 +17,6 @@ use super::thin::Pixel;
 
 mod geometry;
 
-pub use geometry::{circle_positions, grid_positions};
 use geometry::{distance, near, pixel, push_edge, tenth};
 
 /// Beyond so many edges they are faint.
@@ -28,17 +27,13 @@ const MAX_EDGES: usize = 20_000;
 const FEW_NODES: usize = 400;
 /// Up to so many nodes are labelled beside the node when the label does not fit within.
 const LABELLED: usize = 40;
-/// The size of names beside nodes.
 const BESIDE: f64 = 10.5;
-/// The largest radius of a node.
 const MAX_RADIUS: f64 = 13.0;
 /// The steps of colour of the nodes of large graphs.
 const SHADES: usize = 48;
 
-/// A graph with a place for every node.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
-    /// The title above.
     pub title: String,
     /// The place of each node in the unit square, y upwards; a place that is not finite hides the node.
     pub positions: Vec<(f64, f64)>,
@@ -46,7 +41,6 @@ pub struct Network {
     pub edges: Vec<(usize, usize)>,
     /// A value in 0..1 for each node, shown as its colour.
     pub values: Option<Vec<f64>>,
-    /// What the colours mean.
     pub value_caption: String,
     /// The names of nodes, drawn where there is room.
     pub labels: Vec<String>,
@@ -55,7 +49,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// A graph.
     pub fn new(title: impl Into<String>, positions: Vec<(f64, f64)>, edges: Vec<(usize, usize)>) -> Self {
         Self { title: title.into(), positions, edges, ..Self::default() }
     }
@@ -67,25 +60,16 @@ impl Network {
         self
     }
 
-    /// The same with names for its nodes.
-    pub fn labels(mut self, labels: Vec<String>) -> Self {
-        self.labels = labels;
-        self
+    setters! {
+        labels(labels: Vec<String>) => labels = labels;
+        caption(caption: impl Into<String>) => caption = caption.into();
     }
 
-    /// The same with a remark beneath.
-    pub fn caption(mut self, caption: impl Into<String>) -> Self {
-        self.caption = caption.into();
-        self
-    }
-
-    /// The height that suits a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         let captions = self.captions(self.sound_edges().count(), width);
         width.min(440.0) + self.below(captions.len())
     }
 
-    /// Draws the graph without its title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         if !self.positions.iter().any(|at| at.0.is_finite() && at.1.is_finite()) {
             return draw_no_data(canvas, &area.without(8.0, 8.0, 8.0, 8.0));
@@ -234,7 +218,6 @@ impl Network {
         }
     }
 
-    /// The lines beneath the picture.
     fn captions(&self, edges: usize, room: f64) -> Vec<String> {
         let mut lines = wrap(&self.caption, 11.0, Weight::Regular, room, 2);
         if edges > MAX_EDGES {
@@ -244,7 +227,6 @@ impl Network {
         lines
     }
 
-    /// The height beneath the picture.
     fn below(&self, captions: usize) -> f64 {
         let bar = if self.values.is_some() { 34.0 } else { 0.0 };
         15.0 * captions as f64 + bar + if captions > 0 { 4.0 } else { 0.0 }

@@ -6,15 +6,12 @@ use super::font::Weight;
 /// What something is drawn with; the theme decides the first two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ink {
-    /// Text and axes.
     Fore,
     /// The paper behind.
     Back,
-    /// A fixed colour.
     Of(Color),
 }
 
-/// How a shape is filled and outlined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paint {
     pub(super) fill: Option<(Ink, f64)>,
@@ -25,17 +22,14 @@ pub(super) struct Paint {
 }
 
 impl Paint {
-    /// A filled shape.
     pub(super) fn fill(ink: Ink, opacity: f64) -> Self {
         Self { fill: Some((ink, opacity)), stroke: None, opacity: 1.0, dash: "", whole: false }
     }
 
-    /// A line.
     pub(super) fn line(ink: Ink, width: f64, opacity: f64) -> Self {
         Self { fill: None, stroke: Some((ink, width)), opacity, dash: "", whole: false }
     }
 
-    /// The same with an outline.
     pub(super) fn outlined(self, ink: Ink, width: f64, opacity: f64) -> Self {
         Self { stroke: Some((ink, width)), opacity, ..self }
     }
@@ -46,7 +40,6 @@ impl Paint {
         Self { whole: true, ..self }
     }
 
-    /// The same with a dashed line.
     pub(super) fn dashed(self, dash: &'static str) -> Self {
         Self { dash, ..self }
     }
@@ -60,7 +53,6 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a text is set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
     pub(super) size: f64,

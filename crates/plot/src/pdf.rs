@@ -27,7 +27,7 @@ pub(super) fn render(svg: &str, title: &str) -> Result<Vec<u8>, PlotError> {
     let (w, h) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
     let mut painter = Painter::new(tree.fontdb());
     painter.draw(&tree, h);
-    let mut file = File::new();
+    let mut file = File::default();
     let (catalog, pages, page) = (file.reserve(), file.reserve(), file.reserve());
     let contents = file.stream("", painter.contents().as_bytes())?;
     let mut fonts = String::new();
@@ -53,15 +53,12 @@ pub(super) fn render(svg: &str, title: &str) -> Result<Vec<u8>, PlotError> {
 }
 
 /// The numbered objects of a file under construction.
+#[derive(Default)]
 struct File {
     objects: Vec<Vec<u8>>,
 }
 
 impl File {
-    fn new() -> Self {
-        Self { objects: Vec::new() }
-    }
-
     /// A number for an object that is written later, because others point to it.
     fn reserve(&mut self) -> usize {
         self.objects.push(Vec::new());
@@ -119,7 +116,6 @@ fn decimal(value: f32) -> String {
     if text == "-0" { "0".to_owned() } else { text }
 }
 
-/// A text string in any script.
 fn unicode(text: &str) -> String {
     let digits: String = text.encode_utf16().map(|unit| format!("{unit:04X}")).collect();
     format!("<FEFF{digits}>")

@@ -10,19 +10,15 @@ use super::text::shorten;
 
 /// The room to the left for the names of rows.
 const LEFT: f64 = 150.0;
-/// Between pictures.
 const GAP: f64 = 8.0;
 /// The room above the pictures for the names of columns.
 const ABOVE: f64 = 18.0;
-/// The size of names.
 const SIZE: f64 = 11.0;
-/// The widest a picture gets.
 const MOST: f64 = 120.0;
 
 /// Rows of pictures of the same width in pixels. Values go from 0, black, to 1, white.
 #[derive(Clone, Debug, Default)]
 pub struct Pixels {
-    /// The title above.
     pub title: String,
     /// Pixels in a line of a picture.
     pub width: usize,
@@ -38,34 +34,27 @@ impl Pixels {
         Self { title: title.into(), width, ..Self::default() }
     }
 
-    /// The same with a further row.
     pub fn row(mut self, name: impl Into<String>, pictures: Vec<Vec<f64>>) -> Self {
         self.rows.push((name.into(), pictures));
         self
     }
 
-    /// The same with names for its columns.
-    pub fn columns(mut self, names: Vec<String>) -> Self {
-        self.columns = names;
-        self
+    setters! {
+        columns(names: Vec<String>) => columns = names;
     }
 
-    /// Pictures in the longest row.
     fn count(&self) -> usize {
         self.rows.iter().map(|(_, pictures)| pictures.len()).max().unwrap_or(0)
     }
 
-    /// The side of a picture at a width of all.
     fn side(&self, width: f64) -> f64 {
         ((width - LEFT) / self.count().max(1) as f64 - GAP).clamp(4.0, MOST)
     }
 
-    /// The height that suits a width.
     pub(super) fn height(&self, width: f64) -> f64 {
         ABOVE + self.rows.len().max(1) as f64 * (self.side(width) + GAP)
     }
 
-    /// Draws the pictures without their title.
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         if self.count() == 0 || self.width == 0 {
             return draw_no_data(canvas, &area.without(8.0, 8.0, 8.0, 8.0));

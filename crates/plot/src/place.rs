@@ -9,7 +9,6 @@ const STEP: f64 = 4.0;
 /// The cost of touching something that was placed before; more than any number of samples.
 const TAKEN: usize = 1_000_000;
 
-/// What has been drawn in a plot so far.
 #[derive(Default)]
 pub(super) struct Cover {
     samples: Vec<Pixel>,
@@ -17,7 +16,6 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    /// Notes a line.
     pub(super) fn add_line(&mut self, points: &[Pixel]) {
         self.samples.extend(points.first());
         for pair in points.windows(2) {
@@ -33,7 +31,6 @@ impl Cover {
         self.taken.push(area);
     }
 
-    /// How much the box would hide.
     pub(super) fn cost(&self, area: &Area) -> usize {
         let wide = Area::new(area.x - 3.0, area.y - 3.0, area.w + 6.0, area.h + 6.0);
         let hidden = self.samples.iter().filter(|&&point| wide.holds(point)).count();

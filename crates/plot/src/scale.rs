@@ -1,6 +1,5 @@
 //! How values become pixels.
 
-/// How an axis is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Equal steps.
@@ -25,7 +24,6 @@ impl Scale {
         }
     }
 
-    /// The value at a place.
     pub(super) fn value(self, place: f64) -> f64 {
         match self {
             Self::Linear => place,
@@ -110,13 +108,11 @@ impl Axis {
         self.scale.place(value).map(|place| self.pixel_of(place))
     }
 
-    /// The pixel of a place.
     pub(super) fn pixel_of(&self, place: f64) -> f64 {
         let share = ((place - self.low) / (self.high - self.low)).clamp(-50.0, 51.0);
         self.from + share * (self.to - self.from)
     }
 
-    /// Whether a place lies on the axis.
     pub(super) fn holds(&self, place: f64) -> bool {
         let slack = 1e-9 * (self.high - self.low);
         place >= self.low - slack && place <= self.high + slack

@@ -7,13 +7,10 @@ use super::color::{Color, dash};
 use super::paint::{Ink, Paint};
 use super::thin::Pixel;
 
-/// A named line with an optional spread.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     /// The name in the legend; a line without one is left out of it.
     pub name: String,
-    /// The colour, if not the palette's.
-    pub color: Option<Color>,
     /// Which colour, dash and marker of the palette; by default the order of names in the figure decides.
     pub style: Option<usize>,
     /// The points, in the order they are joined. What an axis cannot show breaks the line.
@@ -23,43 +20,38 @@ pub struct Series {
 }
 
 impl Series {
-    /// A line through points.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), points, ..Self::default() }
     }
 
-    /// The same with the lower and upper value at each point.
-    pub fn band(mut self, band: Vec<(f64, f64)>) -> Self {
-        self.band = Some(band);
-        self
+    /// The mean of the values at each x, and their range as a band where there are several.
+    pub fn mean_of(name: impl Into<String>, values: impl IntoIterator<Item = (f64, Vec<f64>)>) -> Self {
+        let (mut points, mut band, mut several) = (Vec::new(), Vec::new(), false);
+        for (x, values) in values.into_iter().filter(|(_, values)| !values.is_empty()) {
+            several |= values.len() > 1;
+            points.push((x, values.iter().sum::<f64>() / values.len() as f64));
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            band.push((low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
+        }
+        Self { band: several.then_some(band), ..Self::new(name, points) }
     }
 
-    /// The same in a colour of its own.
-    pub fn color(mut self, color: Color) -> Self {
-        self.color = Some(color);
-        self
-    }
-
-    /// The same with colour, dash and marker number `k` of the palette.
-    pub fn style(mut self, k: usize) -> Self {
-        self.style = Some(k);
-        self
+    setters! {
+        band(band: Vec<(f64, f64)>) => band = Some(band);
+        style(k: usize) => style = Some(k);
     }
 }
 
-/// The look of a series.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub(super) color: Color,
     pub(super) dash: &'static str,
-    /// Which marker, if any is drawn.
-    pub(super) marker: Option<usize>,
+    pub(super) marker: usize,
     pub(super) band: bool,
 }
 
 /// The looks of all series of a figure: one name, one look, in every panel.
 pub(super) struct Looks {
-    /// The names and the number of their look.
     names: Vec<(String, usize)>,
 }
 
@@ -90,20 +82,13 @@ impl Looks {
         Self { names }
     }
 
-    /// The look of a series, the `position`th of its chart.
-    pub(super) fn look(&self, series: &Series, position: usize, markers: bool) -> Look {
+    pub(super) fn look(&self, series: &Series, position: usize) -> Look {
         let named = self.names.iter().find(|(name, _)| *name == series.name).map(|&(_, k)| k);
         let k = series.style.or(named).unwrap_or(position);
-        Look {
-            color: series.color.unwrap_or_else(|| Color::palette(k)),
-            dash: dash(k),
-            marker: markers.then_some(k),
-            band: series.band.is_some(),
-        }
+        Look { color: Color::palette(k), dash: dash(k), marker: k, band: series.band.is_some() }
     }
 }
 
-/// Draws marker `k` about a point.
 pub(super) fn draw_marker(canvas: &mut Canvas, (x, y): Pixel, k: usize, color: Color) {
     let solid = Paint::fill(Ink::Of(color), 1.0).outlined(Ink::Back, 0.7, 1.0);
     let r = 3.2;
@@ -127,7 +112,6 @@ pub(super) fn draw_marker(canvas: &mut Canvas, (x, y): Pixel, k: usize, color: C
     canvas.path(&data, solid);
 }
 
-/// The outline of a plus sign.
 const CROSS: [(f64, f64); 12] = [
     (-0.35, -1.2),
     (0.35, -1.2),
@@ -152,13 +136,13 @@ mod tests {
         let a = [Series::new("x", vec![]), Series::new("y", vec![])];
         let b = [Series::new("y", vec![]), Series::new("", vec![])];
         let looks = Looks::new(&[a.iter().collect(), b.iter().collect()]);
-        assert_eq!(looks.look(&a[1], 1, true).color, looks.look(&b[0], 0, true).color);
-        assert_eq!(looks.look(&b[1], 5, true).color, Color::palette(5));
+        assert_eq!(looks.look(&a[1], 1).color, looks.look(&b[0], 0).color);
+        assert_eq!(looks.look(&b[1], 5).color, Color::palette(5));
         let c = [Series::new("z", vec![])];
         let apart = Looks::new(&[a.iter().collect(), c.iter().collect()]);
-        assert_eq!(apart.look(&c[0], 0, true).color, Color::palette(0));
+        assert_eq!(apart.look(&c[0], 0).color, Color::palette(0));
         let shared = Looks::new(&[a.iter().chain(&c).collect()]);
-        assert_eq!(shared.look(&c[0], 0, true).color, Color::palette(2));
-        assert_eq!(looks.look(&a[0].clone().style(3), 0, false).color, Color::palette(3));
+        assert_eq!(shared.look(&c[0], 0).color, Color::palette(2));
+        assert_eq!(looks.look(&a[0].clone().style(3), 0).color, Color::palette(3));
     }
 }

@@ -5,7 +5,6 @@ use super::font::{Weight, width};
 /// A short text with an optional raised end, as in 10⁻³.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Label {
-    /// What stands on the line.
     pub(super) base: String,
     /// What is raised after it; may be empty.
     pub(super) power: String,
@@ -15,7 +14,6 @@ pub(super) struct Label {
 pub(super) const POWER_SIZE: f64 = 0.72;
 
 impl Label {
-    /// A text with nothing raised.
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self { base: text.into(), power: String::new() }
     }
@@ -26,7 +24,6 @@ impl Label {
         Self { base, power: exponent.to_string().replace('-', "−") }
     }
 
-    /// The width at `size` pixels.
     pub(super) fn width(&self, size: f64) -> f64 {
         width(&self.base, size, Weight::Regular) + width(&self.power, size * POWER_SIZE, Weight::Regular)
     }

@@ -5,20 +5,16 @@
 //! before. (A line that jumps to another column at every point cannot be thinned without changing it, and is
 //! left alone.)
 
-/// A point in pixels.
 pub(super) type Pixel = (f64, f64);
 
 /// Fewer points than this are left alone.
 const FEW: usize = 1_000;
 
-/// Columns to a pixel.
-const FINENESS: f64 = 1.0;
-
+/// The column of pixels.
 fn column(x: f64) -> i64 {
-    (x * FINENESS).floor() as i64
+    x.floor() as i64
 }
 
-/// The line through fewer points.
 pub(super) fn line(points: &[Pixel]) -> Vec<Pixel> {
     if points.len() < FEW {
         return points.to_vec();

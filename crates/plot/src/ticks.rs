@@ -4,10 +4,9 @@
 use super::scale::{Scale, nice_step};
 use super::text::{Label, decimal, trim};
 
-/// A mark on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where it is, as a place of the scale.
+    /// Of the scale.
     pub(super) place: f64,
     /// What it says; a minor tick says nothing.
     pub(super) label: Option<Label>,
@@ -97,7 +96,6 @@ fn logarithmic(low: f64, high: f64, most: usize) -> Vec<Tick> {
     out
 }
 
-/// How many decades apart labels are.
 fn decade_step(decades: f64, most: usize) -> i32 {
     let steps = [1, 2, 3, 5, 10, 20, 50, 100, 200];
     steps.into_iter().find(|&step| decades / f64::from(step) <= most as f64).unwrap_or(500)

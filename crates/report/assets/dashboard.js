@@ -11,7 +11,7 @@
   const NODE_PANELS = [
     { key: "test_accuracy", title: "Test accuracy of this member's model", label: "share right", percent: true, log: false, range: null },
     { key: "epsilon_spent", title: "Privacy spent by these records", label: "ε", log: false, percent: false, range: null },
-    { key: "rounds_per_second", title: "Rounds a second since the start", label: "rounds/s", log: false, percent: false, range: null },
+    { key: "rounds_per_second", title: "Rounds per second since the start", label: "rounds/s", log: false, percent: false, range: null },
   ];
 
   const at = (id) => document.getElementById(id);
@@ -63,7 +63,7 @@
   const STATES = { running: "running", stopped: "stopped", failed: "failed", finished: "finished", waiting: "no data yet", unknown: "unknown", away: "not reached" };
 
   function draw(away) {
-    const s = state || { state: "waiting", kind: "empty", message: "Asking for the first time." };
+    const s = state || { state: "waiting", kind: "empty", message: "Waiting for the first answer." };
     const shown = away && !["finished", "failed", "stopped"].includes(s.state) ? "away" : s.state;
     const pill = at("pill");
     pill.className = `pill ${shown}`;

@@ -1,13 +1,12 @@
-//! What always saying the most common class gets right: the figure that an accuracy has to beat.
+//! What always predicting the majority class gets right: the figure that an accuracy has to beat.
 
 use crate::comparison::ComparisonReport;
 use crate::groups::Group;
 use crate::statistics::says_little;
 use crate::style::percent;
 
-/// What the figure is called in charts.
 pub(crate) fn line_label(share: f64) -> String {
-    format!("always the most common class: {}", percent(share))
+    format!("always predicting the majority class: {}", percent(share))
 }
 
 impl Group<'_> {
@@ -55,10 +54,10 @@ impl ComparisonReport {
             groups.iter().filter(|group| group.is_no_better()).map(|group| group.name.as_str()).collect();
         let who = match names.as_slice() {
             [] => return None,
-            all if all.len() == groups.len() => "No method is right more often".to_string(),
-            [one] => format!("{one} is right no more often"),
-            several => format!("{} are right no more often", several.join("; ")),
+            all if all.len() == groups.len() => "No method is better".to_string(),
+            [one] => format!("{one} is no better"),
+            several => format!("{} are no better", several.join("; ")),
         };
-        Some(format!("{who} than whoever always says the most common class ({shown})."))
+        Some(format!("{who} than always predicting the majority class ({shown})."))
     }
 }

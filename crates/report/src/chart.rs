@@ -1,8 +1,8 @@
 //! What the page's interactive charts are drawn from: the columns of metrics as JSON for `assets/chart.js`.
 
 use crate::baseline::line_label;
+use crate::glossary;
 use crate::groups::{Group, Spread};
-use crate::words;
 use prdo_simulator::Row;
 use prdo_store::{COLUMNS, Column, Panel, PanelScale};
 use serde_json::{Map, Value as Json, json};
@@ -92,7 +92,7 @@ fn axes_and_panels(has: impl Fn(&Column) -> bool, baseline: Option<f64>) -> (Vec
                     .map(|share| json!({ "value": number(Some(share)), "label": line_label(share) }));
                 panels.push(json!({ "key": key, "title": title, "label": label,
                     "log": scale == PanelScale::Log, "percent": percent, "range": range,
-                    "reference": reference, "help": words::meaning(key) }));
+                    "reference": reference, "help": glossary::meaning(key) }));
             }
             Panel::Curve { .. } => {}
         }

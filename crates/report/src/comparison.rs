@@ -5,20 +5,13 @@ use crate::style::method_style;
 use prdo_runfile::{Key, Section};
 use prdo_store::Cell;
 
-/// Runs side by side.
 #[derive(Clone, Debug)]
 pub struct ComparisonReport {
-    /// What is compared.
     pub title: String,
-    /// What the data is, in words.
     pub data: String,
-    /// The command that repeats it.
     pub command: String,
-    /// The run files, as they were.
     pub run_files: String,
-    /// The network's picture, as SVG.
     pub network: String,
-    /// The runs.
     pub cells: Vec<Cell>,
 }
 

@@ -2,12 +2,11 @@
 
 use crate::comparison::ComparisonReport;
 use crate::differences::Difference;
-use crate::found::{self, Gap};
+use crate::run_folder::{self, Gap};
 use prdo_store::{Comparison, DifferenceRecord, header, names};
 use std::path::Path;
 
 impl ComparisonReport {
-    /// Everything, for `comparison.json`.
     pub fn to_file(&self) -> Comparison {
         let groups = self.groups();
         let name = |k: usize| groups.get(k).map(|group| group.name.clone());
@@ -49,7 +48,7 @@ impl ComparisonReport {
             ));
             return None;
         }
-        let file: Comparison = found::read(folder, names::COMPARISON, gaps, "curves and settings")?;
+        let file: Comparison = run_folder::read(folder, names::COMPARISON, gaps, "curves and settings")?;
         let mut text = |key: &str, found: Option<String>| {
             if found.is_none() {
                 gaps.push(Gap::new(names::COMPARISON, format!("{key} is missing")));

@@ -2,10 +2,10 @@
 
 use crate::baseline::line_label;
 use crate::comparison::ComparisonReport;
-use crate::found::{Gap, Report, add_gaps, nothing, text};
 use crate::page::{Page, table};
-use crate::privacy::{Kind, Statement, statement};
-use crate::{chart, words};
+use crate::privacy::{Statement, Tone, statement};
+use crate::run_folder::{Gap, Report, add_gaps, nothing, text};
+use crate::{chart, glossary};
 use prdo_plot::{Chart, Figure, Scale};
 use prdo_simulator::Row;
 use prdo_store::names;
@@ -24,7 +24,6 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     }
 }
 
-/// Only the figures of `table.csv`, as they stand.
 fn from_table(folder: &Path, mut gaps: Vec<Gap>) -> Result<Report, String> {
     let Some(csv) = text(folder, names::TABLE, &mut gaps, "the results of the runs") else {
         return Err(nothing(folder, &gaps));
@@ -34,7 +33,7 @@ fn from_table(folder: &Path, mut gaps: Vec<Gap>) -> Result<Report, String> {
     if rows.is_empty() {
         return Err(nothing(folder, &gaps));
     }
-    let mut page = Page::new("A comparison", "What is left of its files is shown below.");
+    let mut page = Page::new("A comparison", "What remains of its files is shown below.");
     add_gaps(&mut page, &gaps);
     page.heading("Runs, from table.csv");
     page.add(&table(&head.iter().map(String::as_str).collect::<Vec<_>>(), &rows, &[]));
@@ -45,57 +44,35 @@ fn from_table(folder: &Path, mut gaps: Vec<Gap>) -> Result<Report, String> {
 }
 
 impl ComparisonReport {
-    /// Gradient norm and accuracy against rounds.
     pub fn figure(&self) -> Figure {
         let styles = self.styles();
-        let chart = |title: &str,
-                     x: &str,
-                     y: &str,
-                     scale,
-                     at: &dyn Fn(&Row) -> f64,
-                     value: &dyn Fn(&Row) -> Option<f64>| {
-            let mut chart = Chart::new(title, x, y).y_scale(scale);
-            for (group, style) in self.groups().iter().zip(&styles) {
-                chart = chart.series(group.curve(at, value).style(*style));
-            }
-            chart
+        type Curve<'a, T> = &'a dyn Fn(&Row) -> T;
+        let draw = |chart: Chart, at: Curve<'_, f64>, value: Curve<'_, Option<f64>>| {
+            let series =
+                self.groups().into_iter().zip(&styles).map(|(g, style)| g.curve(at, value).style(*style));
+            series.fold(chart, Chart::series)
         };
         let round = |row: &Row| f64::from(row.round);
+        let norm = |row: &Row| Some(row.grad_norm);
         let mut figure = Figure::new("").columns(2).shared_legend();
         if self.cells.iter().any(|cell| cell.rows.iter().any(|row| row.test_accuracy.is_some())) {
-            let mut panel = chart("Test accuracy", "round", "share right", Scale::Linear, &round, &|row| {
-                row.test_accuracy
+            let chart = Chart::new("Test accuracy", "round", "share right");
+            let panel = draw(chart, &round, &|row| row.test_accuracy);
+            figure = figure.panel(match self.baseline() {
+                Some(share) => panel.reference(share, line_label(share)),
+                None => panel,
             });
-            if let Some(share) = self.baseline() {
-                panel = panel.reference(share, line_label(share));
-            }
-            figure = figure.panel(panel);
         }
-        figure =
-            figure.panel(chart("Gradient norm", "round", "‖∇f(x̄)‖", Scale::Log, &round, &|row| {
-                Some(row.grad_norm)
-            }));
-        figure = figure.panel(chart(
-            "Disagreement of the nodes",
-            "round",
-            "mean ‖x − x̄‖²",
-            Scale::Log,
-            &round,
-            &|row| Some(row.consensus_error),
-        ));
+        let log = |title: &str, x: &str, y: &str| Chart::new(title, x, y).y_scale(Scale::Log);
+        let disagreement = log("Disagreement of the nodes", "round", "mean ‖x − x̄‖²");
+        let traffic = log("Gradient norm for the traffic", "MB sent", "‖∇f(x̄)‖");
         figure
-            .panel(chart(
-                "Gradient norm for the traffic",
-                "MB sent",
-                "‖∇f(x̄)‖",
-                Scale::Log,
-                &|row| row.bytes_sent as f64 / 1e6,
-                &|row| Some(row.grad_norm),
-            ))
+            .panel(draw(log("Gradient norm", "round", "‖∇f(x̄)‖"), &round, &norm))
+            .panel(draw(disagreement, &round, &|row| Some(row.consensus_error)))
+            .panel(draw(traffic, &|row| row.bytes_sent as f64 / 1e6, &norm))
             .panel_size(460.0, 300.0)
     }
 
-    /// The whole report.
     pub fn to_html(&self) -> String {
         self.page(&[])
     }
@@ -111,7 +88,7 @@ impl ComparisonReport {
              gradient norm: mean over the last fifth of the rounds; bands in the figures: range over seeds.</p>\n",
         );
         let last: Vec<&Row> = self.cells.iter().filter_map(|cell| cell.rows.last()).collect();
-        words::add(&mut page, &last, self.cells.iter().any(|cell| cell.test_auc.is_some()));
+        glossary::add(&mut page, &last, self.cells.iter().any(|cell| cell.test_auc.is_some()));
         page.charts(&chart::of_groups(&self.groups(), &self.styles(), self.baseline()), self.figure());
         self.add_differences(&mut page);
         page.heading("Privacy");
@@ -124,7 +101,7 @@ impl ComparisonReport {
             page.note("The network’s picture is missing.", true);
         }
         page.heading("Settings");
-        page.paragraph("To repeat it to the bit:");
+        page.paragraph("To repeat it bit for bit:");
         page.code(&self.command);
         page.folded("run files", |page| page.code(&self.run_files));
         page.finish()
@@ -159,10 +136,10 @@ impl ComparisonReport {
         } else {
             page.paragraph(
                 "The best of each contest against the others, run by run: the same seed is the same records, batches \
-                 and noise, so what chance adds to both falls out. p comes from a paired t test, corrected by \
+                 and noise, so what chance adds to both cancels. p comes from a paired t test, corrected by \
                  Holm’s method for all pairs of the contest, since the best is found by the same runs; below 0.05 a \
                  difference counts as more than chance. Fewer than three seeds are too few to say, and a difference \
-                 that is the same for every seed has no spread that it could be held against.",
+                 that is the same for every seed has no spread to be compared with.",
             );
             page.add(&table(&head, &rows, &[]));
         }
@@ -188,17 +165,17 @@ impl ComparisonReport {
             });
             for (text, kind) in statement {
                 match kind {
-                    Kind::Formal => match formal.iter_mut().find(|(known, _)| *known == text) {
+                    Tone::Formal => match formal.iter_mut().find(|(known, _)| *known == text) {
                         Some((_, names)) => names.push(group.name.clone()),
                         None => formal.push((text, vec![group.name.clone()])),
                     },
-                    Kind::Warning | Kind::Plain => {
+                    Tone::Warning | Tone::Plain => {
                         let text = match cell.guarantee {
                             None if self.groups().len() > 1 => format!("{}: {text}", group.name),
                             _ => text,
                         };
                         if !plain.iter().any(|(known, _)| *known == text) {
-                            plain.push((text, kind == Kind::Warning));
+                            plain.push((text, kind == Tone::Warning));
                         }
                     }
                 }

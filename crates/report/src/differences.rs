@@ -12,21 +12,16 @@ pub(crate) const LEVEL: f64 = 0.05;
 /// With fewer pairs nothing is said about chance.
 pub(crate) const FEWEST: usize = 3;
 
-/// What methods are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Final test accuracy of the average model.
     Accuracy,
-    /// Its area under the ROC curve.
     Auc,
     /// Mean gradient norm of the last fifth of the rounds.
     LateGradient,
-    /// Final loss.
     Loss,
 }
 
 impl Measure {
-    /// All of them, the one that matters most first.
     pub const ALL: [Self; 4] = [Self::Accuracy, Self::Auc, Self::LateGradient, Self::Loss];
 
     /// The name in files.
@@ -39,7 +34,6 @@ impl Measure {
         }
     }
 
-    /// The name for people.
     pub fn words(self) -> &'static str {
         match self {
             Self::Accuracy => "test accuracy",
@@ -68,12 +62,10 @@ impl Measure {
         if matches!(self, Self::Accuracy | Self::Auc) { mean } else { -mean }
     }
 
-    /// Mean and interval for people.
     pub(crate) fn show(self, spread: Spread) -> String {
         if self == Self::Accuracy { spread.show_percent() } else { spread.show() }
     }
 
-    /// A difference for people.
     pub(crate) fn show_difference(self, value: f64) -> String {
         let sign = if value < 0.0 { "−" } else { "+" };
         match self {
@@ -93,13 +85,10 @@ impl Measure {
 pub struct Difference {
     /// The contest: the privacy settings that both have.
     pub contest: String,
-    /// What is compared.
     pub measure: Measure,
     /// The group with the best mean, by its number.
     pub best: usize,
-    /// The other one.
     pub other: usize,
-    /// How many seeds both have.
     pub pairs: usize,
     /// Best minus other over these seeds; nothing for fewer than two.
     pub paired: Option<Paired>,
@@ -126,7 +115,6 @@ impl Difference {
         self.pairs >= FEWEST && self.paired.is_some_and(|d| d.constant) && self.favours_best()
     }
 
-    /// What can be said of chance.
     pub(crate) fn show_p(&self) -> String {
         match self.corrected {
             None if self.pairs >= FEWEST && self.paired.is_some_and(|d| d.constant) => {
@@ -283,10 +271,7 @@ mod tests {
         let verdict = rare.verdict();
         assert!(verdict.starts_with("Exact Diffusion has the best test accuracy"), "{verdict}");
         let (_, words) = verdict.split_once('\n').unwrap();
-        assert_eq!(
-            words,
-            "D-SGD is right no more often than whoever always says the most common class (90.0 %)."
-        );
+        assert_eq!(words, "D-SGD is no better than always predicting the majority class (90.0 %).");
         // The one with the worse accuracies has the better order.
         for cell in &mut rare.cells {
             let (base, step) = if cell.method == Method::Dsgd { (0.8, 0.003) } else { (0.6, 0.001) };
@@ -297,7 +282,7 @@ mod tests {
         assert!(verdict.contains("by a point, methods are judged by"), "{verdict}");
         let (head, rows) = rare.table();
         assert_eq!(head[..3], ["method", "test accuracy", "AUC"]);
-        assert_eq!(rows[2][..3], ["most common class", "90.0 %", "0.5"]);
+        assert_eq!(rows[2][..3], ["majority class", "90.0 %", "0.5"]);
         let csv = rare.to_csv();
         assert!(csv.contains(",test_auc,most_common_class,") && csv.contains(",0.9,"), "{csv}");
     }

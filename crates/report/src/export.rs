@@ -18,7 +18,6 @@ fn quoted(cell: &str) -> String {
 }
 
 impl ComparisonReport {
-    /// Column titles and rows for people.
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let groups = self.groups();
         let accuracy = groups.iter().any(|group| group.accuracy().is_some());
@@ -51,7 +50,7 @@ impl ComparisonReport {
         });
         let mut rows: Vec<Vec<String>> = rows.collect();
         if let Some(shown) = self.baseline_shown().filter(|_| accuracy) {
-            let mut row = vec!["most common class".to_string(), shown];
+            let mut row = vec!["majority class".to_string(), shown];
             row.extend(auc.then(|| "0.5".to_string()));
             row.resize(head.len(), String::new());
             rows.push(row);
@@ -202,7 +201,7 @@ impl ComparisonReport {
         };
         let bold = if groups.len() > 1 { " Best mean in bold." } else { "" };
         let common = self.baseline_shown().map_or(String::new(), |shown| {
-            format!(" Always saying the most common class is right for {}.", latex::text(&shown))
+            format!(" Always predicting the majority class gets {} right.", latex::text(&shown))
         });
         format!("{}.{delta}{spread}{bold}{common}", latex::text(&self.title))
     }

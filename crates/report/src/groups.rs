@@ -9,22 +9,16 @@ use prdo_store::Cell;
 /// The runs that differ in their seed only.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// The name in tables and legends.
     pub name: String,
-    /// The method.
     pub method: Method,
-    /// The runs.
     pub cells: Vec<&'a Cell>,
 }
 
-/// Mean and sample deviation over seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
-    /// The mean.
     pub mean: f64,
     /// The sample standard deviation; 0 for one run.
     pub deviation: f64,
-    /// How many runs.
     pub count: usize,
 }
 
@@ -70,12 +64,10 @@ impl Group<'_> {
         Spread::of(&self.cells.iter().filter_map(|cell| value(cell)).collect::<Vec<_>>())
     }
 
-    /// Final test accuracy.
     pub fn accuracy(&self) -> Option<Spread> {
         self.spread(|cell| cell.rows.last()?.test_accuracy)
     }
 
-    /// The final area under the ROC curve.
     pub fn auc(&self) -> Option<Spread> {
         self.spread(|cell| cell.test_auc)
     }
@@ -93,15 +85,7 @@ impl Group<'_> {
     /// The mean and the range over seeds of a column, against another.
     pub(crate) fn curve(&self, x: &dyn Fn(&Row) -> f64, y: &dyn Fn(&Row) -> Option<f64>) -> Series {
         let length = self.cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0);
-        let (mut points, mut band) = (Vec::new(), Vec::new());
-        for k in 0..length {
-            let values: Vec<f64> = self.cells.iter().filter_map(|cell| y(&cell.rows[k])).collect();
-            let Some(spread) = Spread::of(&values) else { continue };
-            points.push((x(&self.cells[0].rows[k]), spread.mean));
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            band.push((low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)));
-        }
-        let series = Series::new(&self.name, points);
-        if self.cells.len() > 1 { series.band(band) } else { series }
+        let values = |k: usize| self.cells.iter().filter_map(|cell| y(&cell.rows[k])).collect();
+        Series::mean_of(&self.name, (0..length).map(|k| (x(&self.cells[0].rows[k]), values(k))))
     }
 }

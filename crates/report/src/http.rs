@@ -22,34 +22,20 @@ pub const AT_ONCE: usize = 8;
 /// What a page may do until it says otherwise: nothing but look as it likes.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// A server that could not be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     /// Others could read what it serves.
     #[error(
         "{address} is not an address of this machine alone: it must be a loopback one, such as 127.0.0.1:9464"
     )]
-    NotLoopback {
-        /// The address asked for.
-        address: SocketAddr,
-    },
-    /// The port is in use.
+    NotLoopback { address: SocketAddr },
     #[error("{address} is taken: another program listens there")]
-    PortTaken {
-        /// The address asked for.
-        address: SocketAddr,
-    },
+    PortTaken { address: SocketAddr },
     /// The operating system does not give us the socket or the thread.
     #[error("{address}: {problem}")]
-    Bind {
-        /// The address asked for.
-        address: SocketAddr,
-        /// What was said.
-        problem: String,
-    },
+    Bind { address: SocketAddr, problem: String },
 }
 
-/// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// The path, as it was sent: nothing is decoded.
@@ -58,7 +44,6 @@ pub struct Request<'a> {
     pub query: &'a str,
 }
 
-/// What is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     status: &'static str,
@@ -97,9 +82,6 @@ impl Response {
 }
 
 /// Listens at a loopback address; port 0 takes a free one.
-///
-/// # Errors
-/// An address that is not a loopback one, or cannot be had.
 pub fn bind(address: SocketAddr) -> Result<TcpListener, ServerError> {
     if !address.ip().is_loopback() {
         return Err(ServerError::NotLoopback { address });
@@ -123,9 +105,6 @@ pub struct Server {
 
 impl Server {
     /// Answers every request of this machine by `answer`, on threads of its own. Port 0 takes a free one.
-    ///
-    /// # Errors
-    /// An address that is not a loopback one, or cannot be had.
     pub fn open(
         address: SocketAddr,
         answer: impl Fn(Request<'_>) -> Response + Send + Sync + 'static,
@@ -134,9 +113,6 @@ impl Server {
     }
 
     /// The same where [`bind`] has found a place.
-    ///
-    /// # Errors
-    /// An operating system that gives no thread.
     pub fn on(
         listener: TcpListener,
         answer: impl Fn(Request<'_>) -> Response + Send + Sync + 'static,
@@ -219,7 +195,6 @@ impl Drop for Place {
     }
 }
 
-/// Reads a request and answers it, in time.
 fn serve(mut stream: TcpStream, answer: &Answer, answering: &Arc<AtomicUsize>) -> io::Result<()> {
     let request = read_request(&mut stream, Instant::now() + DEADLINE)?;
     let _place = Place::take(answering);

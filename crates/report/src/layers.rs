@@ -19,7 +19,7 @@ pub fn describe(spec: &Spec, batch: usize, engine_bytes: usize) -> Vec<String> {
     }
     let flops = spec.flops() as f64;
     lines.push(format!(
-        "{} parameters; {:.1} MFLOP a record, {:.1} GFLOP a batch of {batch}; about {} of memory for gradients",
+        "{} parameters; {:.1} MFLOP per record, {:.1} GFLOP per batch of {batch}; about {} of memory for gradients",
         spec.parameters(),
         flops / 1e6,
         flops * batch as f64 / 1e9,
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(lines[19], " 18  dense 10              10        1290");
         assert_eq!(
             lines[20],
-            "550570 parameters; 231.6 MFLOP a record, 23.2 GFLOP a batch of 100; about 12.3 MB of memory for gradients"
+            "550570 parameters; 231.6 MFLOP per record, 23.2 GFLOP per batch of 100; about 12.3 MB of memory for gradients"
         );
         assert!(describe(&spec, usize::MAX, usize::MAX)[20].contains(" TB of memory"));
     }

@@ -1,7 +1,7 @@
 //! What shows results to people: reports, the live dashboard, and the statistics behind their claims.
 //!
 //! ```text
-//! a folder → what can be read of it and what cannot (found.rs) → a page (single.rs, comparison_page.rs, member.rs)
+//! a folder → what can be read of it and what cannot (run_folder.rs) → a page (single.rs, comparison_page.rs, member.rs)
 //! ```
 //!
 //! A report is a self-contained HTML page with plots, the network's picture, the settings and a privacy statement.
@@ -19,7 +19,7 @@ mod comparison_page;
 pub mod dashboard;
 mod differences;
 mod export;
-mod found;
+mod glossary;
 mod groups;
 pub mod http;
 mod latex;
@@ -29,21 +29,21 @@ mod network;
 mod page;
 mod privacy;
 mod records;
+mod run_folder;
 mod single;
 pub mod statistics;
 mod style;
 mod verdict;
 pub mod wording;
-mod words;
 
 pub use comparison::ComparisonReport;
 pub use differences::{Difference, Measure};
-pub use found::{Gap, Report};
 pub use groups::{Group, Spread};
 pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
-pub use privacy::{Kind, Statement, features_note, statement};
+pub use privacy::{Statement, Tone, features_note, statement};
+pub use run_folder::{Gap, Report};
 pub use style::{measured_note, method_style};
 
 use prdo_store::Contents;
@@ -51,9 +51,6 @@ use std::path::Path;
 
 /// The report of a run's, a comparison's or a member's folder, built from its files. What is missing or damaged is
 /// left out and listed.
-///
-/// # Errors
-/// A folder of which nothing can be shown, in words.
 pub fn from_folder(folder: &Path) -> Result<Report, String> {
     if !folder.is_dir() {
         return Err(format!("{} is not a folder", folder.display()));
@@ -62,6 +59,6 @@ pub fn from_folder(folder: &Path) -> Result<Report, String> {
         Contents::Run => single::from_folder(folder),
         Contents::Comparison => comparison_page::from_folder(folder),
         Contents::Member => member::from_folder(folder),
-        Contents::Results | Contents::Nothing | Contents::Foreign => Err(found::nothing(folder, &[])),
+        Contents::Results | Contents::Nothing | Contents::Foreign => Err(run_folder::nothing(folder, &[])),
     }
 }

@@ -1,7 +1,7 @@
 //! A member's own folder (`prdo node run`): what its node last said of itself.
 
-use crate::found::{Gap, Report, add_gaps, read};
 use crate::page::{Page, table};
+use crate::run_folder::{Gap, Report, add_gaps, read};
 use crate::style::percent;
 use crate::wording::short;
 use prdo_store::{MemberSummary, Status, names};
@@ -10,18 +10,12 @@ use std::path::Path;
 pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     let shown = folder.display();
     let mut gaps = Vec::new();
-    let status: Option<Status> = match folder.join(names::STATUS).exists() {
-        true => read(folder, names::STATUS, &mut gaps, "what the node last said of itself"),
-        false => None,
-    };
-    let summary: Option<MemberSummary> = match folder.join(names::SUMMARY).exists() {
-        true => read(folder, names::SUMMARY, &mut gaps, "how the run ended"),
-        false => None,
-    };
+    let status: Option<Status> = read(folder, names::STATUS, &mut gaps, "what the node last said of itself");
+    let summary: Option<MemberSummary> = read(folder, names::SUMMARY, &mut gaps, "how the run ended");
     if status.is_none() && summary.is_none() {
         let listed: String = gaps.iter().map(|gap| format!("\n  {gap}")).collect();
         return Err(format!(
-            "{shown} is the folder of a node that has not trained yet{listed}\n  ask it how it stands: \
+            "{shown} is the folder of a node that has not trained yet{listed}\n  its state: \
              prdo node status {shown}"
         ));
     }
@@ -84,7 +78,7 @@ fn page(folder: &Path, status: Status, summary: MemberSummary, gaps: Vec<Gap>) -
         terms.push(("noise multiplier", format!("{z}")));
     }
     page.terms(&terms);
-    page.paragraph("What a node does now, its log and its ledger:");
+    page.paragraph("What the node is doing now, its log and its ledger:");
     page.code(&format!("prdo node status {}", folder.display()));
     Report { html: page.finish(), gaps, figure: None }
 }

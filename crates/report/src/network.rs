@@ -4,7 +4,6 @@ use prdo_algorithm::graph::{Spectrum, positions};
 use prdo_plot::{Figure, Network};
 use prdo_runfile::Wiring;
 
-/// Letters of a node's name that are drawn.
 const LETTERS: usize = 24;
 
 /// The graph drawn, with λ and the spectral gap; `names` are those of its nodes, where they have any.

@@ -4,25 +4,21 @@ use crate::wording::short;
 use prdo_accounting::Method as Accounting;
 use prdo_store::{Guarantee, MapOf};
 
-/// What a privacy statement speaks about.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What was promised; `None` is ε = ∞.
+    /// `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
-    /// T.
     pub rounds: u64,
-    /// The seeds: their presence makes the runs simulations.
+    /// With any, the runs are simulations.
     pub seeds: Vec<u64>,
-    /// (C_g, C_Δ).
     pub clip: Option<(f64, f64)>,
     /// γ, for methods that use same-record differences.
     pub gamma: Option<f64>,
 }
 
-/// What a paragraph of a statement is.
+/// How a paragraph of a statement is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// In plain words.
+pub enum Tone {
     Plain,
     /// For those who check.
     Formal,
@@ -34,8 +30,8 @@ pub enum Kind {
 pub fn features_note(map: MapOf, description: &str, hash: &str) -> String {
     let cost = match map {
         MapOf::Table => {
-            "The feature map is what the run file says of each column. It costs no privacy if its ranges are limits that \
-             everybody knows; ranges read from the records, as `prdo new` writes them, are not covered by ε"
+            "The feature map is what the run file says of each column. It costs no privacy if its ranges are publicly known \
+             limits; ranges read from the records, as `prdo new` writes them, are not covered by ε"
         }
         MapOf::Images => {
             "The feature map is made of public constants: nothing in it was computed from records, so it costs no privacy"
@@ -56,14 +52,13 @@ fn accountant(accounting: Accounting) -> &'static str {
     }
 }
 
-/// The statement's paragraphs.
-pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
+pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
     let Some(g) = s.guarantee else {
         return vec![(
             "Not private: ε = ∞. Messages were computed from the records without noise, so anyone who sees them \
              may learn about single records. Add a [privacy] section to the run file to protect them."
                 .to_string(),
-            Kind::Warning,
+            Tone::Warning,
         )];
     };
     let (c_g, c_d) = s.clip.unwrap_or((f64::NAN, f64::NAN));
@@ -79,11 +74,11 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
         (
             format!(
                 "Seeded simulation: not private. All draws come from the seed{} {}; whoever knows it can recompute \
-                 the noise and take it off. What follows is what the same run with secret draws would promise.",
+                 the noise and subtract it. What follows is what the same run with secret draws would promise.",
                 if s.seeds.len() > 1 { "s" } else { "" },
                 s.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
             ),
-            Kind::Warning,
+            Tone::Warning,
         ),
         (
             format!(
@@ -95,7 +90,7 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
                 short(g.epsilon, 4),
                 g.delta
             ),
-            Kind::Plain,
+            Tone::Plain,
         ),
         (
             format!(
@@ -110,14 +105,14 @@ pub fn statement(s: &Statement) -> Vec<(String, Kind)> {
                 g.noise_multiplier,
                 accountant(g.accounting)
             ),
-            Kind::Formal,
+            Tone::Formal,
         ),
         (
             "Not protected: that a node takes part, how many records it may hold, the graph, the settings and when \
              messages are sent. The losses, gradient norms and clipping fractions in this report were computed \
              from the records without noise: with real records, do not publish them."
                 .to_string(),
-            Kind::Plain,
+            Tone::Plain,
         ),
     ]
 }

@@ -40,14 +40,14 @@ pub(crate) fn add(page: &mut Page, summary: &Summary, nodes: &[String]) {
 
 /// Which records the tables leave out: nobody trains on them.
 fn not_in_it(summary: &Summary) -> Option<String> {
-    let parts = [(summary.test_records, "to test on"), (summary.validation_records, "for validation")];
+    let parts = [(summary.test_records, "for testing"), (summary.validation_records, "for validation")];
     let some = |(count, what): &(Option<u64>, &str)| {
         count.filter(|count| *count > 0).map(|count| format!("{count} {what}"))
     };
     let aside: Vec<String> = parts.iter().filter_map(some).collect();
     let all = summary.records?;
     (!aside.is_empty()).then(|| {
-        format!("These {all} records are trained on; set apart, and not counted here: {}.", aside.join(", "))
+        format!("Training uses these {all} records; held out, and not counted here: {}.", aside.join(", "))
     })
 }
 
@@ -65,7 +65,6 @@ fn add_nodes(page: &mut Page, records: &[u64], accuracy: &[f64], name: impl Fn(u
     }
 }
 
-/// Least, median and most records.
 fn in_words(records: &[u64], summary: &Summary) -> Option<String> {
     let mut sorted = records.to_vec();
     sorted.sort_unstable();

@@ -1,14 +1,14 @@
 //! The report of one run, from the files in its folder.
 
 use crate::baseline::line_label;
-use crate::found::{Found, Gap, Report, add_gaps, nothing};
+use crate::glossary::{self, meaning};
 use crate::network::network_figure;
 use crate::page::{Page, table};
-use crate::privacy::{Kind, Statement, features_note, statement};
+use crate::privacy::{Statement, Tone, features_note, statement};
+use crate::run_folder::{Gap, Report, RunFolder, add_gaps, nothing};
 use crate::style::{bytes, figure, measured_note, method_style, percent};
 use crate::verdict::capitalised;
 use crate::wording::short;
-use crate::words::{self, meaning};
 use crate::{chart, records};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::Method;
@@ -23,7 +23,7 @@ const MOST_DRAWN: u64 = 5_000;
 
 /// Builds the page from `run.toml`, `metrics.csv` and (if the run is finished) `summary.json`.
 pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
-    let mut found = Found::read(folder);
+    let mut found = RunFolder::read(folder);
     if found.is_nothing() {
         return Err(nothing(folder, &found.gaps));
     }
@@ -34,13 +34,13 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     let title = name.map_or(title.to_string(), |name| format!("{name}: {title}"));
     let mut page = Page::new(&title, &lead(&found));
     add_state(&mut page, &found, folder);
-    // Of a training that diverged only one thing is to be said, and add_state says it.
+    // Of a run that diverged only one thing is to be said, and add_state says it.
     let diverged = divergence(&found.rows).is_some();
     let warnings = if diverged { summary.other_warnings() } else { &summary.warnings };
     warnings.iter().for_each(|warning| page.note(warning, true));
     page.explained_cards(&cards(&found.rows, &summary));
     let last: Vec<&Row> = found.rows.last().into_iter().collect();
-    words::add(&mut page, &last, summary.test_auc.is_some());
+    glossary::add(&mut page, &last, summary.test_auc.is_some());
     let baseline = summary.most_common_class;
     let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, method, baseline));
     page.heading("Training");
@@ -49,7 +49,7 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
             let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
             page.charts(&chart::of_run(name, style, &found.rows, baseline), figure.clone());
         }
-        None => page.note("There are no measurements yet: metrics.csv is missing or empty.", true),
+        None => page.note("No measurements yet: metrics.csv is missing or empty.", true),
     }
     if let Some(note) = measured(&found) {
         page.note(&note, false);
@@ -67,7 +67,7 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
 }
 
 /// The method, from the settings or else from the summary.
-fn method(found: &mut Found) -> Option<Method> {
+fn method(found: &mut RunFolder) -> Option<Method> {
     let named = found.text(Key::MethodName).or_else(|| found.summary.as_ref()?.method.clone())?;
     match named.parse() {
         Ok(method) => Some(method),
@@ -78,8 +78,8 @@ fn method(found: &mut Found) -> Option<Method> {
     }
 }
 
-/// Whether the run is finished, how to go on if it is not, and what is missing.
-fn add_state(page: &mut Page, found: &Found, folder: &Path) {
+/// Whether the run is finished, how to resume if it is not, and what is missing.
+fn add_state(page: &mut Page, found: &RunFolder, folder: &Path) {
     add_gaps(page, &found.gaps);
     if let Some(worry) = divergence(&found.rows) {
         page.note(&format!("{}.", capitalised(&worry.words)), true);
@@ -90,23 +90,22 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
     let shown = folder.display();
     if found.gaps.iter().any(|gap| gap.file == names::SUMMARY) {
         page.note(
-            "It cannot be told whether this run is finished: summary.json is damaged. To train it again beside this \
-             folder:",
+            "Whether this run finished is unknown: summary.json is damaged. To train it again in another folder:",
             true,
         );
         return page.code(&format!("prdo run {shown}/run.toml --out again"));
     }
     let (words, command) = match (found.document.is_some(), found.checkpoint) {
         (true, true) => (
-            "there is a checkpoint. To go on from it, to the same bits:",
+            "there is a checkpoint. To resume from it, bit for bit:",
             format!("prdo run {shown}/run.toml --out {shown} --resume"),
         ),
         (true, false) if folder.join(names::MODEL).is_file() => (
-            "but its model is there: summary.json may have been lost. To train it again beside this folder:",
+            "but its model is there: summary.json may have been lost. To train it again in another folder:",
             format!("prdo run {shown}/run.toml --out again"),
         ),
         (true, false) => (
-            "it failed, was stopped before its first checkpoint, or still runs. To begin anew:",
+            "it failed, was stopped before its first checkpoint, or is still running. To start over:",
             format!("prdo run {shown}/run.toml --out {shown} --overwrite"),
         ),
         (false, _) => {
@@ -123,7 +122,7 @@ fn add_state(page: &mut Page, found: &Found, folder: &Path) {
 }
 
 /// What to say where loss and gradient norm are those of some records only; an unfinished run has no counts yet.
-fn measured(found: &Found) -> Option<String> {
+fn measured(found: &RunFolder) -> Option<String> {
     let most = found.integer(Key::MetricsRecords)?;
     let counts = found.summary.as_ref().map(|summary| (summary.measured_records, summary.records));
     match counts.unwrap_or_default() {
@@ -135,7 +134,7 @@ fn measured(found: &Found) -> Option<String> {
 }
 
 /// What was learned, at what price, in two or three sentences.
-fn lead(found: &Found) -> String {
+fn lead(found: &RunFolder) -> String {
     let summary = found.summary.as_ref();
     let nodes = summary.and_then(|summary| summary.nodes).or(found.integer(Key::GraphNodes));
     let who = match nodes {
@@ -167,7 +166,7 @@ fn learned(rows: &[Row]) -> String {
     }
 }
 
-fn price(found: &Found) -> String {
+fn price(found: &RunFolder) -> String {
     // Of a run that is not whole, the last row that can be read says little: all its rounds cost this much.
     let finished = found.is_finished();
     let spent = found.rows.last().and_then(|row| row.epsilon_spent).filter(|_| finished);
@@ -176,7 +175,7 @@ fn price(found: &Found) -> String {
         let delta =
             found.float(Key::PrivacyDelta).map_or(String::new(), |delta| format!(" at δ = {delta:e}"));
         return format!(
-            " All its rounds together are planned to cost ε = {}{delta}, with secret draws.",
+            " All its rounds together will cost ε = {}{delta}, with secret draws.",
             short(epsilon, 3)
         );
     }
@@ -193,7 +192,6 @@ fn price(found: &Found) -> String {
     }
 }
 
-/// A figure, its caption and what it means.
 type Card = (String, &'static str, Option<&'static str>);
 
 fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
@@ -209,8 +207,8 @@ fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
     let seconds = summary.seconds.map(|seconds| format!("{seconds:.2} s"));
     let cards = [
         explained(last.test_accuracy.map(percent), "test accuracy of the average model", "test_accuracy"),
-        plain(share(summary.lowest_node_accuracy), "of the worst node's own model"),
-        plain(share(summary.most_common_class), "right by always saying the most common class"),
+        plain(share(summary.lowest_node_accuracy), "accuracy of the worst node's own model"),
+        plain(share(summary.most_common_class), "accuracy of always predicting the majority class"),
         explained(auc, "area under the ROC curve (AUC)", "test_auc"),
         plain(share(summary.validation_accuracy), "validation accuracy"),
         Some(epsilon),
@@ -273,7 +271,7 @@ fn training_figure(rows: &[Row], method: Option<Method>, baseline: Option<f64>) 
     figure.panel_size(460.0, 300.0)
 }
 
-fn add_network(page: &mut Page, found: &Found) {
+fn add_network(page: &mut Page, found: &RunFolder) {
     let Some(document) = &found.document else {
         return page.note("The network cannot be drawn: run.toml is missing or damaged.", true);
     };
@@ -295,19 +293,19 @@ fn add_network(page: &mut Page, found: &Found) {
     }
 }
 
-fn add_privacy(page: &mut Page, found: &Found, method: Option<Method>) {
+fn add_privacy(page: &mut Page, found: &RunFolder, method: Option<Method>) {
     let (Some(document), Some(method)) = (&found.document, method) else {
         return page.note(
             "There is no privacy statement: run.toml is missing or damaged, and it has the settings that the statement \
-             speaks of. Take the run for not private.",
+             is about. Treat the run as not private.",
             true,
         );
     };
     for (paragraph, kind) in statement(&privacy_of(document, method)) {
         match kind {
-            Kind::Plain => page.paragraph(&paragraph),
-            Kind::Warning => page.note(&paragraph, true),
-            Kind::Formal => page.folded("The formal statement", |page| page.paragraph(&paragraph)),
+            Tone::Plain => page.paragraph(&paragraph),
+            Tone::Warning => page.note(&paragraph, true),
+            Tone::Formal => page.folded("The formal statement", |page| page.paragraph(&paragraph)),
         }
     }
 }
@@ -342,12 +340,10 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
     }
 }
 
-fn add_settings(page: &mut Page, folder: &Path, found: &Found) {
+fn add_settings(page: &mut Page, folder: &Path, found: &RunFolder) {
     page.heading("Settings");
     if found.document.is_some() {
-        page.paragraph(
-            "Everything this run used stands in run.toml. To repeat it to the bit, in this folder:",
-        );
+        page.paragraph("run.toml holds every setting of this run. To repeat it bit for bit, in this folder:");
         page.code("prdo run run.toml --out again");
     }
     if let Some(settings) = &found.settings {
@@ -360,7 +356,7 @@ fn add_settings(page: &mut Page, folder: &Path, found: &Found) {
     let accountant = found.text(Key::PrivacyAccountant).filter(|_| private).map(|name| ("accountant", name));
     page.terms(&by.into_iter().chain([made]).chain(seed).chain(accountant).collect::<Vec<_>>());
     let files = [
-        (names::METRICS, "a row of measurements every few rounds"),
+        (names::METRICS, "measurements, a row every few rounds"),
         (names::MODEL, "the average model and each node's"),
         (names::SUMMARY, "the figures above, for programs"),
         (names::MOMENTS, "the paper's moments of every round"),

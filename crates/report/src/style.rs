@@ -30,7 +30,6 @@ pub(crate) fn figure(x: f64) -> String {
     }
 }
 
-/// Bytes for people.
 pub(crate) fn bytes(count: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let mut value = count as f64;
@@ -42,7 +41,6 @@ pub(crate) fn bytes(count: u64) -> String {
     if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", units[unit]) }
 }
 
-/// A share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

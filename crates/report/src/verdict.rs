@@ -56,7 +56,6 @@ fn contest_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
     }
 }
 
-/// The difference from the runner-up in words.
 fn how_far(d: &Difference, runner_up: &str) -> String {
     let Some(paired) = d.paired else { return String::new() };
     let show = |value| d.measure.show_difference(value);
@@ -80,7 +79,6 @@ fn how_far(d: &Difference, runner_up: &str) -> String {
     )
 }
 
-/// Names in a row: a, b and c.
 fn listed(names: &[String]) -> String {
     match names.split_last() {
         Some((last, [])) => last.clone(),
@@ -102,7 +100,7 @@ fn node_verdict(groups: &[Group<'_>], members: &[usize]) -> String {
     let order = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
     match (worst.clone().max_by(order), worst.min_by(order)) {
         (Some(high), Some(low)) if high.1 - low.1 >= 0.005 => format!(
-            " The organisation worst off with its own model gets {} from {} and {} from {}.",
+            " The worst-off organisation's own model gets {} with {} and {} with {}.",
             percent(high.1),
             short(&groups[high.0]),
             percent(low.1),
@@ -142,7 +140,7 @@ impl ComparisonReport {
             && contests.iter().any(|(_, members)| judged_by(&groups, members) == Measure::Auc)
         {
             lines.push(format!(
-                "Where no accuracy exceeds what always saying the most common class gets ({shown}) by a point, methods are \
+                "Where no accuracy exceeds what always predicting the majority class gets ({shown}) by a point, methods are \
                  judged by the area under the ROC curve (AUC)."
             ));
         }

@@ -2,7 +2,6 @@
 
 use prdo_accounting::{Bounds, Method};
 
-/// How many digits of a bound are shown.
 const DIGITS: usize = 9;
 
 /// A number at least `x`, to nine digits; ∞ where there is none.
@@ -60,7 +59,6 @@ pub fn meaning(epsilon: f64) -> String {
     )
 }
 
-/// Three digits, upwards.
 fn ceil(x: f64) -> f64 {
     let unit = 10f64.powi(2 - x.log10().floor() as i32);
     (x * unit).ceil() / unit
@@ -78,7 +76,6 @@ pub fn proof(method: Method, symbol: &str, bounds: &Bounds) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

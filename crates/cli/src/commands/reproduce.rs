@@ -76,8 +76,8 @@ fn run_figure_1(args: &ExperimentArgs) -> Result<(), Failure> {
 fn run_sensitivity_example(args: &ExperimentArgs) -> Result<(), Failure> {
     let folder = new_folder(args, "sensitivity-example")?;
     let findings = sensitivity_example::check(args.quick)?;
-    let results = sensitivity_example::Results::of(&findings);
-    sensitivity_example::write(&folder, &findings, &results)?;
+    sensitivity_example::write(&folder, &findings)?;
+    let results = findings.results;
     if args.out.json {
         say_json(&results)?;
     } else {
@@ -108,7 +108,7 @@ fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
         let (head, rows) = results.table();
         print_table(&head, &rows);
         say("");
-        let (head, rows) = results.slopes();
+        let (head, rows) = results.slope_table();
         print_table(&head, &rows);
         say("");
         say(&results.verdict());
@@ -123,13 +123,13 @@ fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
 
 fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
     use_threads(args.threads)?;
-    let plan = table_1::Plan::new(table_1_request(args)?)?;
+    let plan = table_1::Table1::new(table_1_request(args)?)?;
     let results = fill(&plan, args.table_only)?;
     let left = plan.unfinished(&results);
     if args.json {
         return say_json(&json!({ "cells": results.cells, "unfinished": left }));
     }
-    for (k, table) in table_1::Table::all(&results, &plan).iter().enumerate() {
+    for (k, table) in table_1::AccuracyTable::all(&results, &plan).iter().enumerate() {
         say(&if k == 0 { table_1::state(table, &plan, &results) } else { table.group.title() });
         say("");
         let (head, rows) = table.rows();
@@ -145,7 +145,7 @@ fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
 
 fn run_frontier(args: &FrontierArgs) -> Result<(), Failure> {
     use_threads(args.threads)?;
-    let plan = frontier::Plan::new(frontier_request(args))?;
+    let plan = frontier::Frontier::new(frontier_request(args))?;
     plan.skipped.iter().for_each(|line| tell(line));
     let results = fill(&plan, args.table_only)?;
     let (points, left) = (frontier::Point::all(&results), plan.unfinished(&results));
@@ -247,9 +247,9 @@ mod tests {
     fn command_to_resume(words: &str) -> String {
         match typed(words) {
             Experiment::Table1(args) => {
-                table_1::Plan::new(table_1_request(&args).unwrap()).unwrap().command()
+                table_1::Table1::new(table_1_request(&args).unwrap()).unwrap().command()
             }
-            Experiment::Frontier(args) => frontier::Plan::new(frontier_request(&args)).unwrap().command(),
+            Experiment::Frontier(args) => frontier::Frontier::new(frontier_request(&args)).unwrap().command(),
             other => unreachable!("{other:?}"),
         }
     }

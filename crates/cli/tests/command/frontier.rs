@@ -109,7 +109,7 @@ fn what_cannot_be_is_refused_before_anything_is_trained() {
     refused(
         &desk,
         "reproduce frontier --quick --out f",
-        &["results.json cannot be gone on with", "move it away"],
+        &["cannot resume from f/results.json", "move it away"],
     );
     assert_eq!(desk.read("f/results.json"), "{\"format\": 1}");
 }

@@ -342,7 +342,7 @@ fn what_was_set_apart_and_what_was_not_learned_is_said() {
     assert_eq!((&summary["test_records"], &summary["validation_records"]), (&48.into(), &10.into()));
     let html = desk.read("out/report.html");
     assert!(html.contains(
-        "These 182 records are trained on; set apart, and not counted here: 48 to test on, 10 for validation."
+        "Training uses these 182 records; held out, and not counted here: 48 for testing, 10 for validation."
     ));
     let bad = desk.prdo("run run.toml --out bad --set privacy.epsilon=0.01 --set clip.gradient=1.0").done();
     assert!(bad.stderr.contains("did not learn"), "{}", bad.stderr);

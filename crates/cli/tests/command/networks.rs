@@ -40,7 +40,7 @@ fn a_private_network_learns_the_digits() {
         "{}",
         answer.stderr
     );
-    assert!(answer.stderr.contains("MFLOP a record") && answer.stderr.contains("of memory for gradients"));
+    assert!(answer.stderr.contains("MFLOP per record") && answer.stderr.contains("of memory for gradients"));
     let accuracy = answer.json()["test_accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.85, "test accuracy {accuracy}");
 }

@@ -50,7 +50,7 @@ fn the_page_explores_prints_and_reaches_nothing_outside() {
         "What the words mean",
         "<dt>e^ε</dt>",
         "title=\"the area under the ROC curve: ",
-        "\"label\":\"always the most common class: ",
+        "\"label\":\"always predicting the majority class: ",
         "at δ = 1e-3; this is a seeded simulation",
     ] {
         assert!(html.contains(part), "{part}");
@@ -96,7 +96,7 @@ fn what_is_missing_is_said_file_by_file() {
     let desk = trained();
     let (settings, metrics) = (desk.read("out/run.toml"), desk.read("out/metrics.csv"));
     std::fs::remove_file(desk.path("out/run.toml")).unwrap();
-    let html = partial(&desk, &["no privacy statement", "Take the run for not private", "run.toml: missing"]);
+    let html = partial(&desk, &["no privacy statement", "Treat the run as not private", "run.toml: missing"]);
     assert!(!html.contains("add/remove"));
     desk.write("out/run.toml", settings.replace("kind = \"ring\"", "kind = \"rong\""));
     partial(&desk, &["run.toml: damaged", "rong"]);
@@ -210,7 +210,7 @@ fn a_comparison_has_intervals_tests_and_tables_for_papers() {
         "corrected for 3 comparisons",
         "\\begin{tabular}",
         "href=\"table.tex\"",
-        "<td>most common class</td>",
+        "<td>majority class</td>",
         "<th>AUC</th>",
         "\"reference\":{",
         "What the words mean",

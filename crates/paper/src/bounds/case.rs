@@ -1,8 +1,8 @@
 //! One cell of the experiment: a problem on a network over a horizon, private or not, with the paper's schedule.
 
-use super::super::error::Error;
 use super::modes::{Direction, disagreement};
 use super::problem::{AnyModel, NODES, Problem, RECORDS};
+use crate::error::Error;
 use prdo::accounting::{Accountant, Event, History, Method as Accounting, Target};
 use prdo::prelude::*;
 use prdo::privacy::{
@@ -15,20 +15,15 @@ use prdo::theory::{Schedule, Setting, Setup};
 use std::fmt;
 use std::sync::Arc;
 
-/// b.
 pub const BATCH: usize = 8;
-/// c_γ.
 pub const C_GAMMA: f64 = 1.0;
 /// z of the private cells: deviation over sensitivity.
 pub const NOISE: f64 = 1.0;
-/// δ of the private cells.
 pub const DELTA: f64 = 1e-5;
 
-/// A graph with its weights.
 pub struct Network {
     pub name: &'static str,
     pub mixing: Mixing,
-    /// λ.
     pub lambda: f64,
     pub modes: Vec<Direction>,
 }
@@ -51,7 +46,6 @@ impl Network {
     }
 }
 
-/// The noise of a private cell.
 pub struct Protection {
     pub sensitivity: Sensitivity,
     /// ν₀² and ν²_dp.
@@ -61,7 +55,6 @@ pub struct Protection {
     accountant: Arc<Accountant>,
 }
 
-/// A cell.
 pub struct Case<'a> {
     pub problem: &'a Problem,
     pub network: &'a Network,
@@ -104,7 +97,6 @@ impl<'a> Case<'a> {
         Ok(case)
     }
 
-    /// α, γ, b₀ and all else.
     pub fn setting(&self) -> &Setting {
         self.schedule.setting()
     }
@@ -136,56 +128,49 @@ impl<'a> Case<'a> {
         let sensitivity = Sensitivity::new(c_g, c_d, setting.gamma())?;
         let variances = noise::variances(NOISE, &sensitivity, BATCH as u64, setting.first_batch())?;
         let accountant = Arc::new(Accountant::new(Accounting::default()));
-        let plan = self.plan().map_err(RunError::from)?;
-        let epsilon = accountant.epsilon(&plan, DELTA).map_err(RunError::from)?.upper;
+        let history = self.history().map_err(RunError::from)?;
+        let epsilon = accountant.epsilon(&history, DELTA).map_err(RunError::from)?.upper;
         let budget = Target::new(epsilon, DELTA).map_err(RunError::from)?;
-        accountant.prove(&plan, &budget).map_err(RunError::from)?;
+        accountant.prove(&history, &budget).map_err(RunError::from)?;
         Ok(Protection { sensitivity, variances, epsilon, accountant })
     }
 
-    fn plan(&self) -> Result<History, prdo::accounting::AccountingError> {
+    fn history(&self) -> Result<History, prdo::accounting::AccountingError> {
         let rate = |batch| self.batches().rate(batch, RECORDS);
         let first = Event::sampled_gaussian(rate(Batch::First), NOISE)?;
         let later = Event::sampled_gaussian(rate(Batch::Later), NOISE)?;
         Ok(History::new().and(first, 1).and(later, self.setting().setup().rounds - 1))
     }
 
-    /// The nodes behind private gates.
     pub fn private(&self, seed: u64, of: &Protection) -> Result<Simulation<AnyModel, Noised>, RunError> {
-        let clip = Clip::new(self.problem.clip.0, self.problem.clip.1)?;
         let budget = Target::new(of.epsilon, DELTA)?;
-        let secret = Arc::new(Secret::from_seed(seed));
-        let gate = |(node, table): (usize, &Table)| {
-            let rules = PrivateRules {
-                batches: self.batches(),
-                clip,
-                noise_multiplier: NOISE,
-                ledger: Ledger::new(Arc::clone(&of.accountant), budget),
-            };
-            let model = Arc::clone(&self.problem.model);
-            let shard = Shard::seal(table.clone())?;
-            Ok(Gate::private(node as u32, model, shard, Arc::clone(&secret), rules)?)
-        };
-        self.simulation(self.problem.data.iter().enumerate().map(gate).collect::<Result<_, RunError>>()?)
+        self.simulation(seed, |node, model, shard, secret, clip| {
+            let ledger = Ledger::new(Arc::clone(&of.accountant), budget);
+            let rules = PrivateRules { batches: self.batches(), clip, noise_multiplier: NOISE, ledger };
+            Ok(Gate::private(node, model, shard, secret, rules)?)
+        })
     }
 
     /// The nodes behind gates that sample and clip the same way, without noise.
     pub fn open(&self, seed: u64) -> Result<Simulation<AnyModel, Exposed>, RunError> {
-        let clip = Some(Clip::new(self.problem.clip.0, self.problem.clip.1)?);
-        let secret = Arc::new(Secret::from_seed(seed));
-        let gate = |(node, table): (usize, &Table)| {
-            let rules = OpenRules { batches: self.batches(), sampling: Sampling::Poisson, clip };
-            let model = Arc::clone(&self.problem.model);
-            let shard = Shard::seal(table.clone())?;
-            Ok(Gate::exposed(node as u32, model, shard, Arc::clone(&secret), rules)?)
-        };
-        self.simulation(self.problem.data.iter().enumerate().map(gate).collect::<Result<_, RunError>>()?)
+        self.simulation(seed, |node, model, shard, secret, clip| {
+            let rules = OpenRules { batches: self.batches(), sampling: Sampling::Poisson, clip: Some(clip) };
+            Ok(Gate::exposed(node, model, shard, secret, rules)?)
+        })
     }
 
     fn simulation<P: prdo::algorithm::Startable>(
         &self,
-        gates: Vec<Gate<AnyModel, P>>,
+        seed: u64,
+        gate: impl Fn(u32, Arc<AnyModel>, Shard<Table>, Arc<Secret>, Clip) -> Result<Gate<AnyModel, P>, RunError>,
     ) -> Result<Simulation<AnyModel, P>, RunError> {
+        let clip = Clip::new(self.problem.clip.0, self.problem.clip.1)?;
+        let secret = Arc::new(Secret::from_seed(seed));
+        let gate = |(node, table): (usize, &Table)| {
+            let model = Arc::clone(&self.problem.model);
+            gate(node as u32, model, Shard::seal(table.clone())?, Arc::clone(&secret), clip)
+        };
+        let gates = self.problem.data.iter().enumerate().map(gate).collect::<Result<_, RunError>>()?;
         let settings = Settings::new(self.setting().step_size()).gamma(self.setting().gamma());
         let start = Start::declared_public(self.problem.start.clone())?;
         let (model, mixing) = (Arc::clone(&self.problem.model), self.network.mixing.clone());

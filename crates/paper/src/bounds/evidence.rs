@@ -1,15 +1,13 @@
 //! All seeds of a case, and what the theory says of it.
 
-use super::super::error::Error;
 use super::case::Case;
 use super::problem::{Problem, spread2};
 use super::trace::Trace;
+use crate::error::Error;
 use prdo::error::RunError;
-use prdo::theory::lemmas::Sums;
 use prdo::theory::{Bounds, Levels, Setting};
 use rayon::prelude::*;
 
-/// What was measured of a case, beside its bounds.
 pub struct Evidence<'a> {
     pub case: &'a Case<'a>,
     pub traces: Vec<Trace>,
@@ -37,15 +35,6 @@ impl<'a> Evidence<'a> {
 
     pub fn setting(&self) -> &Setting {
         self.case.setting()
-    }
-
-    /// Σ_t of the moments of one run.
-    pub fn sums(trace: &Trace) -> Sums {
-        Sums {
-            disagreement: trace.sum(|r| r.disagreement),
-            local_error: trace.sum(|r| r.local_error),
-            direction: trace.sum(|r| r.direction),
-        }
     }
 
     /// E_t‖E^t‖²_F given the past, exactly.

@@ -1,14 +1,13 @@
 //! What came out, as it stands in `results.json`.
 
 use super::evidence::Evidence;
-use super::inequality::{ALL, Kind};
-use super::results::{Average, Results, SLOPE_OF, Summary};
-use super::slope::{Fall, THEOREM};
+use super::inequality::{ALL, Sense};
+use super::results::{Results, SLOPE_OF, Summary};
+use super::slope::{Slope, THEOREM};
 use super::verdict::Finding;
-use prdo::theory::{Conditions, Constants, Split};
+use prdo::theory::{Conditions, Constants};
 use serde::{Deserialize, Serialize};
 
-/// The file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -24,7 +23,7 @@ pub struct File {
     clipped_cases: usize,
     inequalities: Vec<Inequality>,
     slopes: Vec<Slope>,
-    details: Vec<Case>,
+    details: Vec<Summary>,
     quick: bool,
     seconds: f64,
 }
@@ -47,59 +46,6 @@ struct Inequality {
     largest_defect: Option<f64>,
     r#where: Option<String>,
     most_standard_errors_above: f64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Slope {
-    problem: String,
-    graph: String,
-    c_alpha: f64,
-    slope: f64,
-    slope_error: f64,
-    slope_over_all_horizons: f64,
-    slope_over_all_horizons_error: f64,
-    points: Vec<Point>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Point {
-    rounds: f64,
-    mean: f64,
-    standard_error: f64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Case {
-    problem: String,
-    graph: String,
-    rounds: u64,
-    private: bool,
-    stationarity: Bounded,
-    direction: Bounded,
-    consensus: Bounded,
-    clipped: bool,
-    #[serde(flatten)]
-    details: Details,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bounded {
-    measured: f64,
-    standard_error: f64,
-    bound: f64,
-    bound_by_cause: Causes,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Causes {
-    optimisation: f64,
-    heterogeneity: f64,
-    sampling: f64,
-    privacy: f64,
 }
 
 /// The schedule, the constants and the levels of a case.
@@ -176,14 +122,13 @@ impl Details {
 }
 
 impl Results {
-    /// As it stands in the file.
     pub fn file(&self) -> File {
         let inequalities = ALL.iter().zip(&self.findings);
         File {
             checked: self.checked(),
             violated: self.violated(),
-            slope: self.slope().map(|fall| fall.slope.0),
-            slope_error: self.slope().map(|fall| fall.slope.1),
+            slope: self.slope().map(|one| one.slope),
+            slope_error: self.slope().map(|one| one.slope_error),
             slope_of: SlopeOf { problem: SLOPE_OF.0.to_string(), graph: SLOPE_OF.1.to_string() },
             slope_of_theorem: THEOREM,
             cases: self.summaries.len(),
@@ -191,8 +136,8 @@ impl Results {
             standard_errors_allowed: self.allowance,
             clipped_cases: self.clipped(),
             inequalities: inequalities.map(|(one, found)| inequality(one, found, self.allowance)).collect(),
-            slopes: self.falls.iter().map(slope).collect(),
-            details: self.summaries.iter().map(case).collect(),
+            slopes: self.slopes.clone(),
+            details: self.summaries.clone(),
             quick: self.quick,
             seconds: self.seconds,
         }
@@ -201,61 +146,19 @@ impl Results {
 
 fn inequality(one: &super::inequality::Inequality, found: &Finding, allowance: f64) -> Inequality {
     let worst = found.worst.as_ref().map(|(value, _)| *value);
-    let (ratio, defect) = match one.kind {
-        Kind::Identity => (None, worst),
-        Kind::Path | Kind::Conditional | Kind::Mean => (worst, None),
+    let (ratio, defect) = match one.sense {
+        Sense::Identity => (None, worst),
+        Sense::Path | Sense::Conditional | Sense::Mean => (worst, None),
     };
     Inequality {
         label: one.label.to_string(),
         says: one.says.to_string(),
-        kind: one.kind.name().to_string(),
+        kind: one.sense.name().to_string(),
         checked: found.checked,
         violated: found.violated(allowance),
         least_bound_over_measured: ratio,
         largest_defect: defect,
         r#where: found.worst.as_ref().map(|(_, place)| place.clone()),
         most_standard_errors_above: found.most_above(),
-    }
-}
-
-fn slope(fall: &Fall) -> Slope {
-    let point = |(rounds, mean, standard_error): &(f64, f64, f64)| Point {
-        rounds: *rounds,
-        mean: *mean,
-        standard_error: *standard_error,
-    };
-    Slope {
-        problem: fall.problem.to_string(),
-        graph: fall.network.to_string(),
-        c_alpha: fall.c_alpha,
-        slope: fall.slope.0,
-        slope_error: fall.slope.1,
-        slope_over_all_horizons: fall.whole.0,
-        slope_over_all_horizons_error: fall.whole.1,
-        points: fall.points.iter().map(point).collect(),
-    }
-}
-
-fn case(summary: &Summary) -> Case {
-    Case {
-        problem: summary.problem.to_string(),
-        graph: summary.network.to_string(),
-        rounds: summary.rounds,
-        private: summary.private,
-        stationarity: bounded(&summary.stationarity),
-        direction: bounded(&summary.direction),
-        consensus: bounded(&summary.consensus),
-        clipped: summary.clipped,
-        details: summary.details.clone(),
-    }
-}
-
-fn bounded(Average { measured, error, bound }: &Average) -> Bounded {
-    let Split { optimisation, heterogeneity, sampling, privacy } = *bound;
-    Bounded {
-        measured: *measured,
-        standard_error: *error,
-        bound: bound.total(),
-        bound_by_cause: Causes { optimisation, heterogeneity, sampling, privacy },
     }
 }

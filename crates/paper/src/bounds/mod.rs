@@ -22,11 +22,10 @@ use evidence::Evidence;
 use problem::Problem;
 use rayon::prelude::*;
 use results::Summary;
-use slope::Fall;
+use slope::Slope;
 use std::time::Instant;
 use verdict::Finding;
 
-/// How much is run.
 struct Extent {
     horizons: &'static [u32],
     seeds: u64,
@@ -42,7 +41,6 @@ const FULL: Extent = Extent {
 };
 const QUICK: Extent = Extent { horizons: &[30], seeds: 4, slope_horizons: &[20, 60, 200], slope_seeds: 2 };
 
-/// The experiment, ready to be run.
 pub struct Bounds {
     problems: Vec<Problem>,
     networks: Vec<Network>,
@@ -59,7 +57,6 @@ impl Bounds {
         Ok(Self { problems: Problem::all()?, networks: Network::all()?, extent, quick, began })
     }
 
-    /// How many runs it takes.
     pub fn runs(&self) -> u64 {
         let Extent { horizons, seeds, slope_horizons, slope_seeds } = self.extent;
         let pairs = (self.problems.len() * self.networks.len()) as u64;
@@ -79,11 +76,11 @@ impl Bounds {
         let pairs: Vec<(&Problem, &Network)> =
             self.problems.iter().flat_map(|p| self.networks.iter().map(move |n| (p, n))).collect();
         let horizons = (slope_horizons, slope_seeds);
-        let fall =
-            |(problem, network): &(&Problem, &Network)| Fall::measure(problem, network, horizons, tick);
-        let falls = pairs.par_iter().map(fall).collect::<Result<Vec<_>, Error>>()?;
+        let slope =
+            |(problem, network): &(&Problem, &Network)| Slope::measure(problem, network, horizons, tick);
+        let slopes = pairs.par_iter().map(slope).collect::<Result<Vec<_>, Error>>()?;
         let seconds = self.began.elapsed().as_secs_f64();
-        Ok(Results::new(judged, falls, seeds, slope_seeds, self.quick, seconds))
+        Ok(Results::new(judged, slopes, seeds, slope_seeds, self.quick, seconds))
     }
 }
 
@@ -107,5 +104,4 @@ fn cases<'a>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

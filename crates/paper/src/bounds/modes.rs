@@ -5,9 +5,7 @@ use prdo::theory::energy::{Mode, Products};
 
 /// An eigenvector of W that is orthogonal to the all-ones vector.
 pub struct Direction {
-    /// z.
     pub eigenvalue: f64,
-    /// u.
     pub vector: Vec<f64>,
     /// The energy's matrices; `None` where z is zero, for such modes have no energy.
     pub mode: Option<Mode>,
@@ -36,7 +34,6 @@ impl Direction {
 /// Eigenvalues below this are those of the zero modes, up to rounding.
 const ZERO: f64 = 1e-9;
 
-/// All disagreement modes of W.
 pub fn disagreement(mixing: &Mixing) -> Vec<Direction> {
     let n = mixing.nodes();
     let dense = (0..n).map(|i| (0..n).map(|j| mixing.weight(i, j)).collect()).collect();
@@ -90,7 +87,6 @@ fn rotate(a: &mut [Vec<f64>], v: &mut [Vec<f64>], p: usize, q: usize) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use prdo::prelude::*;

@@ -1,9 +1,9 @@
 //! Files of the experiment: report, plots, tables.
 
-use super::super::error::Error;
-use super::inequality::{ALL, Kind};
+use super::inequality::{ALL, Sense};
 use super::results::{Results, Summary};
-use super::slope::THEOREM;
+use super::slope::{Point, THEOREM};
+use crate::error::Error;
 use prdo::export::write_figures;
 use prdo::plot::{Bar, Bars, Chart, Figure, Scale, Series};
 use prdo::report::{Page, table};
@@ -16,7 +16,7 @@ pub fn write(folder: &Folder, results: &Results) -> Result<(), Error> {
     }
     folder.write("inequalities.csv", csv(results.table()).as_bytes())?;
     folder.write("averages.csv", csv(results.averages()).as_bytes())?;
-    folder.write("slopes.csv", csv(results.slopes()).as_bytes())?;
+    folder.write("slopes.csv", csv(results.slope_table()).as_bytes())?;
     folder.write(names::REPORT, report(results, figures.map(|(_, figure)| figure)).as_bytes())?;
     folder.write(names::RESULTS, (serde_json::to_string_pretty(&results.file())? + "\n").as_bytes())?;
     Ok(())
@@ -50,12 +50,12 @@ fn report(results: &Results, [bounds, ratios, slopes]: [Figure; 3]) -> String {
     page.paragraph(
         "σ² and the clipping thresholds are proven for log-cosh and logistic regression. For quadratics, whose \
          gradients are not bounded, σ² is the largest conditional variance along the measured trajectories, the \
-         smallest value with which the proof can speak of them, and the thresholds are held against every record of \
+         smallest value for which the proof covers them, and the thresholds are held against every record of \
          every round.",
     );
     page.heading("The horizon");
     page.figure(slopes);
-    let (head, rows) = results.slopes();
+    let (head, rows) = results.slope_table();
     page.add(&table(&head, &rows, &[]));
     page.paragraph(&format!(
         "Scheduled runs without noise, {} seeds, one c_α for all horizons. The slope is that of log mean against log \
@@ -70,23 +70,24 @@ fn report(results: &Results, [bounds, ratios, slopes]: [Figure; 3]) -> String {
     page.finish()
 }
 
-/// Bound and measured stationarity against T: a panel a problem, without noise and with it.
+/// Bound and measured stationarity against T: a panel for each problem, without noise and with it.
 fn bounds(results: &Results) -> Figure {
     let mut figure = Figure::new("").columns(3).shared_legend();
     for private in [false, true] {
-        for problem in names(results, |case| case.problem) {
+        for problem in distinct(results.summaries.iter().map(|case| case.problem.as_str())) {
             let of = if private { "with noise" } else { "without noise" };
             let mut chart = Chart::new(format!("{problem}, {of}"), "T", "(1/T)Σ‖∇f(x̄)‖²")
                 .x_scale(Scale::Log)
                 .y_scale(Scale::Log);
-            for (k, network) in names(results, |case| case.network).into_iter().enumerate() {
+            let networks = distinct(results.summaries.iter().map(|case| case.network.as_str()));
+            for (k, network) in networks.into_iter().enumerate() {
                 let own = |case: &&Summary| {
-                    (case.problem, case.network, case.private) == (problem, network, private)
+                    (&*case.problem, &*case.network, case.private) == (problem, network, private)
                 };
                 let line = |of: &dyn Fn(&Summary) -> f64| -> Vec<(f64, f64)> {
                     results.summaries.iter().filter(own).map(|case| (case.rounds as f64, of(case))).collect()
                 };
-                let bound = line(&|case| case.stationarity.bound.total());
+                let bound = line(&|case| case.stationarity.bound);
                 let measured = line(&|case| case.stationarity.measured);
                 chart = chart
                     .series(Series::new(format!("{network}: bound"), bound).style(2 * k))
@@ -99,20 +100,19 @@ fn bounds(results: &Results) -> Figure {
 }
 
 /// The names that occur, in their order.
-fn names(results: &Results, of: impl Fn(&Summary) -> &'static str) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = Vec::new();
-    for name in results.summaries.iter().map(of) {
-        if !names.contains(&name) {
-            names.push(name);
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
         }
     }
-    names
+    found
 }
 
-/// The least bound over measured of every inequality.
 fn ratios(results: &Results) -> Figure {
     let mut bars = Bars::new("Least bound over measured: 1 is tight", "bound / measured").scale(Scale::Log);
-    for (one, found) in ALL.iter().zip(&results.findings).filter(|(one, _)| one.kind != Kind::Identity) {
+    for (one, found) in ALL.iter().zip(&results.findings).filter(|(one, _)| one.sense != Sense::Identity) {
         if let Some((ratio, _)) = &found.worst {
             bars = bars.bar(Bar::new(format!("{}: {}", one.label, one.says), *ratio));
         }
@@ -123,24 +123,20 @@ fn ratios(results: &Results) -> Figure {
 /// The average squared gradient against T, with the theorem's slope beside it.
 fn slopes(results: &Results) -> Figure {
     let mut figure = Figure::new("").columns(3).shared_legend();
-    let mut problems: Vec<&'static str> = Vec::new();
-    results.falls.iter().for_each(|fall| {
-        if !problems.contains(&fall.problem) {
-            problems.push(fall.problem);
-        }
-    });
-    for problem in problems {
+    for problem in distinct(results.slopes.iter().map(|one| one.problem.as_str())) {
         let mut chart = Chart::new(problem, "T", "(1/T)Σ‖∇f(x̄)‖²").x_scale(Scale::Log).y_scale(Scale::Log);
-        for fall in results.falls.iter().filter(|fall| fall.problem == problem) {
-            let points = fall.points.iter().map(|(t, mean, _)| (*t, *mean)).collect();
-            let band = fall.points.iter().map(|(_, mean, e)| (mean - 2.0 * e, mean + 2.0 * e)).collect();
-            chart = chart.series(Series::new(fall.network, points).band(band));
+        for one in results.slopes.iter().filter(|one| one.problem == problem) {
+            let points = one.points.iter().map(|p| (p.rounds, p.mean)).collect();
+            let edges = |p: &Point| (p.mean - 2.0 * p.standard_error, p.mean + 2.0 * p.standard_error);
+            let band = one.points.iter().map(edges).collect();
+            chart = chart.series(Series::new(one.network.as_str(), points).band(band));
         }
         // The theorem's slope, from where the fastest network begins.
-        if let Some(fall) = results.falls.iter().rfind(|fall| fall.problem == problem)
-            && let Some((start, height, _)) = fall.points.first()
+        if let Some(one) = results.slopes.iter().rfind(|one| one.problem == problem)
+            && let Some(first) = one.points.first()
         {
-            let line = fall.points.iter().map(|(t, _, _)| (*t, height * (t / start).powf(THEOREM)));
+            let height = |p: &Point| first.mean * (p.rounds / first.rounds).powf(THEOREM);
+            let line = one.points.iter().map(|p| (p.rounds, height(p)));
             chart = chart.series(Series::new("T^(−2/3)", line.collect()).style(4));
         }
         figure = figure.panel(chart);

@@ -4,7 +4,6 @@ use prdo::error::RunError;
 use prdo::prelude::*;
 use std::sync::Arc;
 
-/// Models that read tables.
 pub type AnyModel = Box<dyn Model<Data = Table>>;
 
 /// n; the torus is 3 × 3.
@@ -13,7 +12,6 @@ pub const NODES: usize = 9;
 pub const RECORDS: usize = 160;
 const DATA_SEED: u64 = 5;
 
-/// Losses with their constants.
 pub struct Problem {
     pub name: &'static str,
     pub model: Arc<AnyModel>,
@@ -32,19 +30,16 @@ pub struct Problem {
 
 /// f and the nodes' gradients at one point.
 pub struct Local {
-    /// f(x).
     pub loss: f64,
     /// ∇f_i(x).
     pub gradients: Vec<Vec<f64>>,
 }
 
 impl Problem {
-    /// The three of them.
     pub fn all() -> Result<Vec<Self>, RunError> {
         Ok(vec![log_cosh()?, quadratic()?, logistic()?])
     }
 
-    /// d.
     pub fn dimension(&self) -> usize {
         self.model.dimension()
     }
@@ -166,7 +161,6 @@ fn convex_minimum(problem: &Problem) -> f64 {
     0.0
 }
 
-/// The mean of rows.
 pub fn mean(rows: &[Vec<f64>]) -> Vec<f64> {
     let mut sum = vec![0.0; rows.first().map_or(0, Vec::len)];
     rows.iter().for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v));
@@ -174,7 +168,6 @@ pub fn mean(rows: &[Vec<f64>]) -> Vec<f64> {
     sum
 }
 
-/// ‖v‖².
 pub fn norm2(v: &[f64]) -> f64 {
     v.iter().map(|v| v * v).sum()
 }
@@ -185,13 +178,11 @@ pub fn spread2(rows: &[Vec<f64>]) -> f64 {
     rows.iter().map(|row| distance2(row, &centre)).sum()
 }
 
-/// ‖a − b‖².
 pub fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

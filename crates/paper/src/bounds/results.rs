@@ -2,27 +2,42 @@
 
 use super::case::{BATCH, C_GAMMA, DELTA, NOISE};
 use super::evidence::Evidence;
-use super::file;
-use super::inequality::{ALL, Kind};
+use super::file::Details;
+use super::inequality::{ALL, Inequality, Sense};
 use super::problem::{NODES, RECORDS};
-use super::slope::{Fall, THEOREM, mean_and_error};
+use super::slope::{Point, Slope, THEOREM, mean_and_error};
 use super::trace::Trace;
 use super::verdict::{FAMILY_ERROR, Finding, allowance};
 use prdo::theory::Split;
+use serde::{Deserialize, Serialize};
 
 /// One of the theorem's three averages: measured, with its standard error, beside its bound.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Average {
     pub measured: f64,
-    pub error: f64,
-    pub bound: Split,
+    pub standard_error: f64,
+    pub bound: f64,
+    #[serde(with = "Causes")]
+    pub bound_by_cause: Split,
 }
 
-/// A case after its runs.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Split", deny_unknown_fields)]
+struct Causes {
+    optimisation: f64,
+    heterogeneity: f64,
+    sampling: f64,
+    privacy: f64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Summary {
+    #[serde(skip)]
     pub name: String,
-    pub problem: &'static str,
-    pub network: &'static str,
+    pub problem: String,
+    #[serde(rename = "graph")]
+    pub network: String,
     pub rounds: u64,
     pub private: bool,
     pub stationarity: Average,
@@ -30,7 +45,8 @@ pub struct Summary {
     pub consensus: Average,
     /// Whether a gate clipped anything, in any run.
     pub clipped: bool,
-    pub details: file::Details,
+    #[serde(flatten)]
+    details: Details,
 }
 
 impl Summary {
@@ -38,31 +54,31 @@ impl Summary {
         let (case, setting) = (evidence.case, evidence.setting());
         let (n, t) = (setting.nodes(), setting.rounds());
         let average = |of: &dyn Fn(&Trace) -> f64, bound: Split| {
-            let (measured, error) = mean_and_error(&evidence.traces.iter().map(of).collect::<Vec<_>>());
-            Average { measured, error, bound }
+            let values: Vec<f64> = evidence.traces.iter().map(of).collect();
+            let (measured, standard_error) = mean_and_error(&values);
+            Average { measured, standard_error, bound: bound.total(), bound_by_cause: bound }
         };
         let bounds = &evidence.bounds;
         Self {
             name: case.to_string(),
-            problem: case.problem.name,
-            network: case.network.name,
+            problem: case.problem.name.to_string(),
+            network: case.network.name.to_string(),
             rounds: setting.setup().rounds,
             private: case.protection.is_some(),
             stationarity: average(&|trace| trace.sum(|r| r.gradient) / t, bounds.stationarity),
             direction: average(&|trace| trace.sum(|r| r.direction) / t, bounds.direction),
             consensus: average(&|trace| trace.sum(|r| r.disagreement) / (n * t), bounds.consensus),
             clipped: evidence.traces.iter().any(|trace| trace.clipped != (0.0, 0.0)),
-            details: file::Details::of(evidence),
+            details: Details::of(evidence),
         }
     }
 }
 
-/// Everything.
 pub struct Results {
     pub summaries: Vec<Summary>,
     /// In the order of `ALL`.
     pub findings: Vec<Finding>,
-    pub falls: Vec<Fall>,
+    pub slopes: Vec<Slope>,
     pub seeds: u64,
     pub slope_seeds: u64,
     /// By how many standard errors a mean must lie above its bound to be called a violation.
@@ -77,7 +93,7 @@ pub const SLOPE_OF: (&str, &str) = ("logistic", "complete");
 impl Results {
     pub fn new(
         judged: Vec<(Summary, Vec<Finding>)>,
-        falls: Vec<Fall>,
+        slopes: Vec<Slope>,
         seeds: u64,
         slope_seeds: u64,
         quick: bool,
@@ -88,12 +104,12 @@ impl Results {
         for (summary, found) in judged {
             summaries.push(summary);
             for ((sum, one), inequality) in findings.iter_mut().zip(found).zip(&ALL) {
-                sum.add(inequality.kind, one);
+                sum.add(inequality.sense, one);
             }
         }
-        let means = ALL.iter().zip(&findings).filter(|(one, _)| one.kind == Kind::Mean);
+        let means = ALL.iter().zip(&findings).filter(|(one, _)| one.sense == Sense::Mean);
         let allowance = allowance(means.map(|(_, found)| found.checked).sum(), seeds);
-        Self { summaries, findings, falls, seeds, slope_seeds, allowance, quick, seconds }
+        Self { summaries, findings, slopes, seeds, slope_seeds, allowance, quick, seconds }
     }
 
     pub fn checked(&self) -> u64 {
@@ -107,8 +123,8 @@ impl Results {
     }
 
     /// The slope that stands for all.
-    pub fn slope(&self) -> Option<&Fall> {
-        self.falls.iter().find(|fall| (fall.problem, fall.network) == SLOPE_OF)
+    pub fn slope(&self) -> Option<&Slope> {
+        self.slopes.iter().find(|slope| (slope.problem.as_str(), slope.network.as_str()) == SLOPE_OF)
     }
 
     /// How many cases have a run in which a gate clipped.
@@ -116,7 +132,6 @@ impl Results {
         self.summaries.iter().filter(|case| case.clipped).count()
     }
 
-    /// The inequalities, one a row.
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let head = vec![
             "inequality",
@@ -128,9 +143,9 @@ impl Results {
             "most s.e. above",
             "where",
         ];
-        let row = |(one, found): (&super::inequality::Inequality, &Finding)| {
+        let row = |(one, found): (&Inequality, &Finding)| {
             let (worst, place) = match &found.worst {
-                Some((defect, place)) if one.kind == Kind::Identity => {
+                Some((defect, place)) if one.sense == Sense::Identity => {
                     (format!("± {defect:.0e}"), place.as_str())
                 }
                 Some((ratio, place)) => (figure(*ratio), place.as_str()),
@@ -139,36 +154,33 @@ impl Results {
             vec![
                 one.label.to_string(),
                 one.says.to_string(),
-                one.kind.name().to_string(),
+                one.sense.name().to_string(),
                 found.checked.to_string(),
                 found.violated(self.allowance).to_string(),
                 worst,
-                if one.kind == Kind::Mean { format!("{:.1}", found.most_above()) } else { String::new() },
+                if one.sense == Sense::Mean { format!("{:.1}", found.most_above()) } else { String::new() },
                 place.to_string(),
             ]
         };
         (head, ALL.iter().zip(&self.findings).map(row).collect())
     }
 
-    /// The slopes, one a row.
-    pub fn slopes(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    pub fn slope_table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let head = vec!["problem", "graph", "c_α", "T", "slope", "over the last decade of T"];
-        let row = |fall: &Fall| {
-            let ends = (fall.points.first(), fall.points.last());
-            let end = |point: Option<&(f64, f64, f64)>| point.map_or(0.0, |(t, _, _)| *t);
+        let row = |one: &Slope| {
+            let end = |point: Option<&Point>| point.map_or(0.0, |point| point.rounds);
             vec![
-                fall.problem.to_string(),
-                fall.network.to_string(),
-                format!("{:.3}", fall.c_alpha),
-                format!("{}–{}", end(ends.0), end(ends.1)),
-                format!("{:.3} ± {:.3}", fall.whole.0, fall.whole.1),
-                format!("{:.3} ± {:.3}", fall.slope.0, fall.slope.1),
+                one.problem.clone(),
+                one.network.clone(),
+                format!("{:.3}", one.c_alpha),
+                format!("{}–{}", end(one.points.first()), end(one.points.last())),
+                format!("{:.3} ± {:.3}", one.slope_over_all_horizons, one.slope_over_all_horizons_error),
+                format!("{:.3} ± {:.3}", one.slope, one.slope_error),
             ]
         };
-        (head, self.falls.iter().map(row).collect())
+        (head, self.slopes.iter().map(row).collect())
     }
 
-    /// The theorem's three averages of every case.
     pub fn averages(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let head = vec![
             "case",
@@ -183,13 +195,13 @@ impl Results {
         let row = |case: &Summary| {
             let mut cells = vec![case.name.clone()];
             for one in [&case.stationarity, &case.direction, &case.consensus] {
-                cells.push(format!("{:.3e} ± {:.0e}", one.measured, one.error));
-                cells.push(format!("{:.3e}", one.bound.total()));
+                cells.push(format!("{:.3e} ± {:.0e}", one.measured, one.standard_error));
+                cells.push(format!("{:.3e}", one.bound));
             }
-            let parts = case.stationarity.bound.parts();
+            let parts = case.stationarity.bound_by_cause.parts();
             let largest =
                 parts.iter().fold(parts[0], |most, part| if part.1 > most.1 { *part } else { most });
-            cells.push(format!("{} {:.0} %", largest.0, 100.0 * largest.1 / case.stationarity.bound.total()));
+            cells.push(format!("{} {:.0} %", largest.0, 100.0 * largest.1 / case.stationarity.bound));
             cells
         };
         (head, self.summaries.iter().map(row).collect())
@@ -208,16 +220,16 @@ impl Results {
 
     pub fn verdict(&self) -> String {
         let (checked, violated) = (self.checked(), self.violated());
-        let slope = self.slope().map_or(String::new(), |fall| {
+        let slope = self.slope().map_or(String::new(), |one| {
             format!(
                 " Without noise the average squared gradient falls as T to the power of {:.3} ± {:.3} over the last \
                  decade of T ({} on the {} graph); the theorem's bound falls with the power {THEOREM:.3}.",
-                fall.slope.0, fall.slope.1, fall.problem, fall.network
+                one.slope, one.slope_error, one.problem, one.network
             )
         });
         let clipped = match self.clipped() {
             0 => "No record was clipped in any run.".to_string(),
-            n => format!("In {n} cases a gate CLIPPED a record: the theorem does not speak of them."),
+            n => format!("In {n} cases a gate CLIPPED a record: the theorem does not apply to them."),
         };
         format!(
             "{checked} comparisons, {violated} violated (a mean counts as above its bound beyond {:.1} standard errors: \
@@ -228,7 +240,6 @@ impl Results {
     }
 }
 
-/// A ratio for people.
 pub fn figure(ratio: f64) -> String {
     match ratio {
         r if r < 100.0 => format!("{r:.3}"),

@@ -3,7 +3,7 @@
 use super::case::{Case, Network};
 use super::evidence::Evidence;
 use super::file::File;
-use super::inequality::{ALL, Inequality, Kind, exact};
+use super::inequality::{ALL, Inequality, Sense, Sides, not_above_exact};
 use super::problem::Problem;
 use super::results::{Results, Summary};
 use super::verdict::{Finding, allowance};
@@ -20,8 +20,8 @@ fn evidence_of<T>(name: &str, network: usize, private: bool, look: impl Fn(&Evid
     look(&Evidence::gather(&case, SEEDS, &|| ()).unwrap())
 }
 
-fn named(label: &str, kind: Kind) -> &'static Inequality {
-    ALL.iter().find(|one| one.label == label && one.kind == kind).unwrap()
+fn named(label: &str, sense: Sense) -> &'static Inequality {
+    ALL.iter().find(|one| one.label == label && one.sense == sense).unwrap()
 }
 
 fn violated(one: &Inequality, evidence: &Evidence<'_>) -> u64 {
@@ -46,21 +46,16 @@ fn all_inequalities_hold() {
 #[test]
 fn gamma_cubed_instead_of_squared_is_noticed() {
     let wrong = Inequality {
-        sides: |evidence, emit| {
+        sides: Sides::EachLaterRound(|evidence, trace, t| {
             let setting = evidence.setting();
-            for trace in &evidence.traces {
-                for t in 1..trace.rounds.len() {
-                    let (before, movement) = (trace.rounds[t - 1].mean_error, trace.rounds[t].movement);
-                    let right = lemmas::next_mean_error(setting, &evidence.levels, before, movement);
-                    let still = lemmas::next_mean_error(setting, &evidence.levels, before, 0.0);
-                    let kept = (1.0 - setting.gamma()).powi(2) * before;
-                    let fresh = still - kept;
-                    let bound = kept + (right - still) + setting.gamma() * fresh;
-                    emit(t, &[(evidence.expected_mean_error(trace, t), bound)]);
-                }
-            }
-        },
-        ..path_like(named("cv:h-recursion", Kind::Conditional))
+            let (before, movement) = (trace.rounds[t - 1].mean_error, trace.rounds[t].movement);
+            let right = lemmas::next_mean_error(setting, &evidence.levels, before, movement);
+            let still = lemmas::next_mean_error(setting, &evidence.levels, before, 0.0);
+            let kept = (1.0 - setting.gamma()).powi(2) * before;
+            let fresh = still - kept;
+            (evidence.expected_mean_error(trace, t), kept + (right - still) + setting.gamma() * fresh)
+        }),
+        ..*named("cv:h-recursion", Sense::Conditional)
     };
     for (problem, private) in [("log-cosh", false), ("quadratic", false), ("logistic", true)] {
         evidence_of(problem, 0, private, |evidence| {
@@ -72,14 +67,11 @@ fn gamma_cubed_instead_of_squared_is_noticed() {
 #[test]
 fn a_first_error_without_the_number_of_nodes_is_noticed() {
     let wrong = Inequality {
-        sides: |evidence, emit| {
+        sides: Sides::EachRun(|evidence, trace| {
             let bound = evidence.bounds.first_local_error.total() / evidence.setting().nodes();
-            evidence
-                .traces
-                .iter()
-                .for_each(|trace| emit(0, &[(evidence.expected_local_error(trace, 0), bound)]));
-        },
-        ..path_like(named("cv:initial-errors", Kind::Conditional))
+            (evidence.expected_local_error(trace, 0), bound)
+        }),
+        ..*named("cv:initial-errors", Sense::Conditional)
     };
     evidence_of("quadratic", 0, false, |evidence| assert_eq!(violated(&wrong, evidence), SEEDS));
 }
@@ -88,14 +80,10 @@ fn a_first_error_without_the_number_of_nodes_is_noticed() {
 fn a_contraction_by_lambda_instead_of_its_root_is_noticed() {
     // And without the forcing: the energy does not fall that fast.
     let wrong = Inequality {
-        sides: |evidence, emit| {
-            for trace in &evidence.traces {
-                for (t, pair) in trace.rounds.windows(2).enumerate() {
-                    emit(t, &[(pair[1].energy, evidence.setting().lambda() * pair[0].energy)]);
-                }
-            }
-        },
-        ..path_like(named("cv:network-energy", Kind::Path))
+        sides: Sides::EachLaterRound(|evidence, trace, t| {
+            (trace.rounds[t].energy, evidence.setting().lambda() * trace.rounds[t - 1].energy)
+        }),
+        ..*named("cv:network-energy", Sense::Path)
     };
     evidence_of("logistic", 0, false, |evidence| assert!(violated(&wrong, evidence) > 200));
 }
@@ -104,18 +92,18 @@ fn a_contraction_by_lambda_instead_of_its_root_is_noticed() {
 fn wrong_sampling_and_wrong_noise_are_noticed() {
     // If the gate divided by another batch size, or drew too much noise, the errors would be off by a factor.
     let too_much = Inequality {
-        sides: |evidence, emit| {
-            let pairs: Vec<(f64, f64)> = evidence.traces.iter().map(exact).collect();
-            emit(0, &pairs.iter().map(|(drawn, expected)| (*drawn, 0.7 * expected)).collect::<Vec<_>>());
-        },
-        ..path_like(named("cv:oracle-unbiased", Kind::Mean))
+        sides: Sides::Seeds(|evidence, trace| {
+            let (drawn, expected) = not_above_exact(evidence, trace);
+            (drawn, 0.7 * expected)
+        }),
+        ..*named("cv:oracle-unbiased", Sense::Mean)
     };
     let too_little = Inequality {
-        sides: |evidence, emit| {
-            let pairs: Vec<(f64, f64)> = evidence.traces.iter().map(exact).collect();
-            emit(0, &pairs.iter().map(|(drawn, expected)| (1.3 * expected, *drawn)).collect::<Vec<_>>());
-        },
-        ..path_like(named("cv:oracle-unbiased", Kind::Mean))
+        sides: Sides::Seeds(|evidence, trace| {
+            let (drawn, expected) = not_above_exact(evidence, trace);
+            (1.3 * expected, drawn)
+        }),
+        ..*named("cv:oracle-unbiased", Sense::Mean)
     };
     for private in [false, true] {
         evidence_of("quadratic", 0, private, |evidence| {
@@ -137,9 +125,4 @@ fn what_is_written_is_read_back() {
         let read: File = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string_pretty(&read).unwrap(), text);
     });
-}
-
-/// The same kind of inequality, to be given other sides.
-fn path_like(one: &Inequality) -> Inequality {
-    Inequality { label: one.label, says: one.says, kind: one.kind, rounding: one.rounding, sides: one.sides }
 }

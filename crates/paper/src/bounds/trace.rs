@@ -5,6 +5,7 @@ use super::problem::{AnyModel, Local, distance2, mean, norm2, spread2};
 use prdo::prelude::*;
 use prdo::privacy::Protection;
 use prdo::simulator::Simulation;
+use prdo::theory::lemmas::Sums;
 
 /// What a round was like, t from 0.
 pub struct Round {
@@ -36,11 +37,9 @@ pub struct Round {
     pub correction_defect: f64,
     /// ‖X^t‖²_F.
     pub size: f64,
-    /// Node by node.
     pub nodes: Vec<NodeRound>,
 }
 
-/// What one node's round was like.
 pub struct NodeRound {
     /// (1/N)·Σ‖∇ℓ_r(x_i^t)‖².
     pub mean_square: f64,
@@ -52,7 +51,6 @@ pub struct NodeRound {
     pub moved: f64,
 }
 
-/// A whole run.
 pub struct Trace {
     pub rounds: Vec<Round>,
     /// f(x̄^T).
@@ -64,7 +62,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Runs the case with this seed.
     pub fn of(case: &Case<'_>, seed: u64) -> Result<Self, RunError> {
         match &case.protection {
             Some(protection) => follow(case, case.private(seed, protection)?),
@@ -75,6 +72,14 @@ impl Trace {
     /// Σ_t of something.
     pub fn sum(&self, what: impl Fn(&Round) -> f64) -> f64 {
         self.rounds.iter().map(what).sum()
+    }
+
+    pub fn sums(&self) -> Sums {
+        Sums {
+            disagreement: self.sum(|round| round.disagreement),
+            local_error: self.sum(|round| round.local_error),
+            direction: self.sum(|round| round.direction),
+        }
     }
 }
 
@@ -285,7 +290,6 @@ impl<'a> Correction<'a> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::case::{Case, Network};
     use super::super::problem::Problem;

@@ -1,13 +1,11 @@
 //! Which inequalities hold, and how near they come to failing.
 
 use super::evidence::Evidence;
-use super::inequality::{Inequality, Kind};
+use super::inequality::{Inequality, Sense};
 use prdo::statistics::quantile;
 
-/// What was found of one inequality, over any number of cases.
 #[derive(Clone, Default)]
 pub struct Finding {
-    /// How many times it was checked.
     pub checked: u64,
     /// How often a path or a conditional expectation broke it.
     pub broken: u64,
@@ -21,20 +19,22 @@ pub struct Finding {
 const RELATIVE: f64 = 1e-9;
 
 impl Finding {
-    /// Holds one inequality against a case.
     pub fn of(inequality: &Inequality, evidence: &Evidence<'_>) -> Self {
         let floor = inequality.rounding * evidence.scale;
         let mut finding = Self::default();
-        (inequality.sides)(evidence, &mut |round, pairs| {
+        if inequality.proven_variance_only && evidence.case.problem.mean_square.is_none() {
+            return finding;
+        }
+        inequality.sides.emit(evidence, &mut |round, pairs| {
             finding.checked += 1;
             let place = || match round {
                 0 => evidence.case.to_string(),
                 _ => format!("{}, round {round}", evidence.case),
             };
-            match inequality.kind {
-                Kind::Mean => finding.mean(pairs, floor, place),
-                Kind::Identity => finding.equation(pairs, place),
-                Kind::Path | Kind::Conditional => finding.pair(pairs, floor, place),
+            match inequality.sense {
+                Sense::Mean => finding.mean(pairs, floor, place),
+                Sense::Identity => finding.equation(pairs, place),
+                Sense::Path | Sense::Conditional => finding.pair(pairs, floor, place),
             }
         });
         finding
@@ -83,12 +83,11 @@ impl Finding {
         }
     }
 
-    /// Adds what was found in another case.
-    pub fn add(&mut self, kind: Kind, other: Self) {
+    pub fn add(&mut self, sense: Sense, other: Self) {
         self.checked += other.checked;
         self.broken += other.broken;
         self.above.extend(other.above);
-        let worse = |new: f64, old: f64| if kind == Kind::Identity { new > old } else { new < old };
+        let worse = |new: f64, old: f64| if sense == Sense::Identity { new > old } else { new < old };
         if let Some((new, place)) = other.worst
             && self.worst.as_ref().is_none_or(|(old, _)| worse(new, *old))
         {

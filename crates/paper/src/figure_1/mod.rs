@@ -42,19 +42,16 @@ const GAMMA: f64 = 0.1;
 const BETA: f64 = 0.9;
 const DATA_SEED: u64 = 1;
 
-/// One curve of a panel: a method on one stream.
 struct Curve {
     method: Method,
     rows: Vec<Row>,
 }
 
-/// The experiment, run.
 pub struct Figure1 {
     setting: Setting,
     quick: bool,
     full: Vec<Curve>,
     minibatch: Vec<Curve>,
-    /// What came out.
     pub results: Results,
 }
 
@@ -62,7 +59,6 @@ fn setting(quick: bool) -> Setting {
     if quick { QUICK } else { PAPER }
 }
 
-/// How many runs it takes.
 pub fn runs(quick: bool) -> u64 {
     2 + Method::ALL.len() as u64 * (1 + setting(quick).streams)
 }
@@ -83,7 +79,6 @@ pub fn measure(quick: bool, tick: &(dyn Fn(&str) + Sync)) -> Result<Figure1, Err
     Ok(Figure1 { setting, quick, full, minibatch, results })
 }
 
-/// A run of one method on the paper's problem.
 fn problem(setting: &Setting, method: Method) -> Result<Run<Logistic>, RunError> {
     let Setting { nodes, records, dimension, .. } = *setting;
     let data = prdo::data::generate::logistic(nodes, records, dimension, HETEROGENEITY, DATA_SEED)?;

@@ -1,7 +1,7 @@
 //! Files of the experiment: figures, tables, report.
 
-use super::super::error::Error;
 use super::{BETA, Curve, Figure1, GAMMA, HETEROGENEITY, STEP, Setting};
+use crate::error::Error;
 use prdo::export::write_figures;
 use prdo::plot::{Chart, Figure, Scale, Series};
 use prdo::prelude::*;
@@ -14,50 +14,41 @@ fn panel(title: &str, x_label: &str, curves: &[Curve], x: &dyn Fn(&Row) -> f64) 
     for method in Method::ALL {
         let own: Vec<&Curve> = curves.iter().filter(|c| c.method == *method).collect();
         let Some(first) = own.first() else { continue };
-        let (mut points, mut band) = (Vec::new(), Vec::new());
-        for (k, row) in first.rows.iter().enumerate() {
-            let values: Vec<f64> = own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
-            points.push((x(row), values.iter().sum::<f64>() / values.len() as f64));
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            band.push((low, values.iter().copied().fold(0.0, f64::max)));
-        }
-        let series = Series::new(method.card().title, points).style(method_style(*method));
-        chart = chart.series(if own.len() > 1 { series.band(band) } else { series });
+        let values = |k: usize| own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
+        let values = first.rows.iter().enumerate().map(|(k, row)| (x(row), values(k)));
+        chart = chart.series(Series::mean_of(method.card().title, values).style(method_style(*method)));
     }
     chart
 }
 
-const AXES: [(&str, &str); 3] =
-    [("rounds", "figure-1"), ("vectors", "figure-1-vectors"), ("evaluations", "figure-1-evaluations")];
+/// A figure's file, its x axis, and what that shows of a row.
+type Axis = (&'static str, &'static str, fn(&Setting, &Row) -> f64);
+
+const AXES: [Axis; 3] = [
+    ("figure-1", "round", |_, row| f64::from(row.round)),
+    ("figure-1-vectors", "vectors sent to each neighbour", |setting, row| {
+        row.bytes_sent as f64 / (8.0 * setting.dimension as f64) / (2.0 * setting.nodes as f64)
+    }),
+    ("figure-1-evaluations", "gradient evaluations per node", |setting, row| {
+        row.gradient_evaluations as f64 / setting.nodes as f64
+    }),
+];
 
 impl Figure1 {
-    /// The two panels against one of the three axes.
-    fn figure(&self, axis: &str) -> Figure {
-        let (setting, full, minibatch) = (&self.setting, &self.full, &self.minibatch);
-        let links = 2.0 * setting.nodes as f64;
-        let per_vector = 8.0 * setting.dimension as f64;
-        let nodes = setting.nodes as f64;
-        let x = |row: &Row| match axis {
-            "vectors" => row.bytes_sent as f64 / per_vector / links,
-            "evaluations" => row.gradient_evaluations as f64 / nodes,
-            _ => f64::from(row.round),
-        };
-        let label = match axis {
-            "vectors" => "vectors sent to each neighbour",
-            "evaluations" => "gradient evaluations a node",
-            _ => "round",
-        };
+    fn figure(&self, (_, label, value): Axis) -> Figure {
+        let setting = &self.setting;
+        let x = |row: &Row| value(setting, row);
         let title = format!("Minibatch {}, {} streams", setting.batch, setting.streams);
         Figure::new("")
-            .panel(panel("Full batch", label, full, &x))
-            .panel(panel(&title, label, minibatch, &x))
+            .panel(panel("Full batch", label, &self.full, &x))
+            .panel(panel(&title, label, &self.minibatch, &x))
             .columns(2)
             .shared_legend()
     }
 
     pub fn write(&self, folder: &Folder) -> Result<(), Error> {
-        for (axis, name) in AXES {
-            write_figures(folder.path(), name, &self.figure(axis))?;
+        for axis in AXES {
+            write_figures(folder.path(), axis.0, &self.figure(axis))?;
         }
         let (head, rows) = self.table();
         let mut csv = head.join(",") + "\n";
@@ -68,7 +59,7 @@ impl Figure1 {
         let mut page = Page::new("Figure 1: heterogeneous logistic regression", &self.verdict());
         page.paragraph(&self.about());
         page.add(&table(&head, &rows, &[]));
-        for (axis, _) in AXES {
+        for axis in AXES {
             page.figure(self.figure(axis));
         }
         page.note("Not private: this experiment uses no noise and no clipping (ε = ∞).", true);
@@ -79,7 +70,6 @@ impl Figure1 {
         Ok(())
     }
 
-    /// Every method's gradient norms, one a row.
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let head = vec![
             "method",

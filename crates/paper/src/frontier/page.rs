@@ -1,19 +1,20 @@
 //! Tables, figures and report of the frontier, from the results alone.
 
-use super::super::error::Error;
-use super::super::grid::Grid as _;
-use super::super::table_1::setting::{BUDGETS as PAPER_BUDGETS, paper_accuracy, paper_name};
-use super::plan::Plan;
+use super::experiment::Frontier;
 use super::points::Point;
 use super::results::{Figures, Results};
-use super::setting::{Data, Map};
+use super::setting::Map;
+use crate::error::Error;
+use crate::grid::Grid as _;
+use crate::grid::show::{self, SIMULATED, add_resume, ascending, paper_name};
+use crate::images::Data;
+use crate::table_1::setting::{BUDGETS as PAPER_BUDGETS, paper_accuracy};
 use prdo::algorithm::Method;
 use prdo::export::write_figures;
 use prdo::plot::{Chart, Figure, Scale, Series};
 use prdo::report::{Page, method_style, table};
 use prdo::store::{Folder, names};
 
-/// What every number means.
 pub const CAPTION: &str = "Test accuracy (%) of the average model after the last round, mean ± sample deviation over seeds (each \
     with a partition of its own); δ = 1e-5; settings chosen on validation records.";
 
@@ -21,10 +22,8 @@ pub const CAPTION: &str = "Test accuracy (%) of the average model after the last
 const PAPERS_STYLE: usize = 6;
 
 /// One data set as rows and columns.
-pub struct Table {
-    /// What it is.
+pub struct DataSetTable {
     pub title: String,
-    /// Its columns.
     pub head: Vec<String>,
     /// A row for each map and method.
     pub rows: Vec<Vec<String>>,
@@ -32,8 +31,7 @@ pub struct Table {
     pub verdict: Vec<String>,
 }
 
-/// A table for each data set.
-pub fn tables(points: &[Point<'_>]) -> Vec<Table> {
+pub fn tables(points: &[Point<'_>]) -> Vec<DataSetTable> {
     sets(points).into_iter().map(|data| one_table(data, &of_set(points, data))).collect()
 }
 
@@ -47,13 +45,6 @@ fn of_set<'a>(points: &'a [Point<'a>], data: Data) -> Vec<&'a Point<'a>> {
     points.iter().filter(|point| point.data == data).collect()
 }
 
-fn budgets(points: &[&Point<'_>]) -> Vec<f64> {
-    let mut epsilons: Vec<f64> = points.iter().map(|point| point.epsilon).collect();
-    epsilons.sort_by(f64::total_cmp);
-    epsilons.dedup();
-    epsilons
-}
-
 fn maps(points: &[&Point<'_>]) -> Vec<Map> {
     let mut maps: Vec<Map> = points.iter().map(|point| point.map).collect();
     maps.sort_unstable();
@@ -61,8 +52,8 @@ fn maps(points: &[&Point<'_>]) -> Vec<Map> {
     maps
 }
 
-fn one_table(data: Data, points: &[&Point<'_>]) -> Table {
-    let epsilons = budgets(points);
+fn one_table(data: Data, points: &[&Point<'_>]) -> DataSetTable {
+    let epsilons = ascending(points.iter().map(|point| point.epsilon).collect());
     let mut head = vec!["features".to_string(), "method".to_string()];
     head.extend(epsilons.iter().map(|epsilon| format!("ε = {epsilon}")));
     let at = |map: Map, method: Method, epsilon: f64| {
@@ -84,15 +75,14 @@ fn one_table(data: Data, points: &[&Point<'_>]) -> Table {
         .iter()
         .flat_map(|map| epsilons.iter().filter_map(|epsilon| leader(points, *map, *epsilon)))
         .collect();
-    Table {
-        title: format!("{}: {}", data.title(), "private softmax regression on fixed features"),
+    DataSetTable {
+        title: format!("{}: private softmax regression on fixed features", data.title()),
         head,
         rows,
         verdict,
     }
 }
 
-/// What the paper's network reaches.
 fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
     let row = |method: &Method| {
         let mut row = vec!["the paper's network".to_string(), paper_name(*method)];
@@ -108,25 +98,13 @@ fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
 fn leader(points: &[&Point<'_>], map: Map, epsilon: f64) -> Option<String> {
     let mut here: Vec<&&Point<'_>> =
         points.iter().filter(|point| point.map == map && point.epsilon == epsilon).collect();
-    here.sort_by(|a, b| b.spread(|f| f.accuracy).mean.total_cmp(&a.spread(|f| f.accuracy).mean));
-    let [first, second, ..] = here[..] else { return None };
+    here.sort_by(|a, b| b.accuracy().mean.total_cmp(&a.accuracy().mean));
+    let first = here.first()?;
     if here.iter().any(|point| point.seeds() != first.seeds()) {
         return None;
     }
-    let (top, next) = (first.spread(|f| 100.0 * f.accuracy), second.spread(|f| 100.0 * f.accuracy));
-    let noise = ((top.deviation.powi(2) + next.deviation.powi(2)) / top.count as f64).sqrt();
-    let doubt = match top.count {
-        1 => "one seed: this may be chance".to_string(),
-        n if top.mean - next.mean < 2.0 * noise => format!("within the spread over {n} seeds"),
-        n => format!("{n} seeds"),
-    };
-    Some(format!(
-        "{map}, ε = {epsilon}: {} is ahead with {:.2} %, before {} with {:.2} % ({doubt}).",
-        paper_name(first.method),
-        top.mean,
-        paper_name(second.method),
-        next.mean
-    ))
+    let ranked: Vec<_> = here.iter().map(|point| (point.method, point.percent())).collect();
+    Some(format!("{map}, ε = {epsilon}: {}", show::leader(&ranked)?))
 }
 
 /// Accuracy against ε, a panel for each data set and map.
@@ -150,7 +128,7 @@ fn panel(data: Data, map: Map, points: &[&Point<'_>]) -> Chart {
         if own.is_empty() {
             continue;
         }
-        let spreads: Vec<_> = own.iter().map(|p| (p.epsilon, p.spread(|f| 100.0 * f.accuracy))).collect();
+        let spreads: Vec<_> = own.iter().map(|p| (p.epsilon, p.percent())).collect();
         let line = spreads.iter().map(|(epsilon, s)| (*epsilon, s.mean)).collect();
         let band = spreads.iter().map(|(_, s)| (s.mean - s.deviation, s.mean + s.deviation)).collect();
         let series = Series::new(paper_name(*method), line).band(band).style(method_style(*method));
@@ -164,30 +142,11 @@ fn panel(data: Data, map: Map, points: &[&Point<'_>]) -> Chart {
     chart
 }
 
-/// Every point with its settings, for whoever wants all of it.
 fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let head = vec![
-        "data",
-        "features",
-        "method",
-        "ε",
-        "ε proven",
-        "z",
-        "rate",
-        "T",
-        "C",
-        "step",
-        "accuracy",
-        "worst node",
-        "validation",
-        "parameters",
-        "MB sent",
-        "s",
-        "seeds",
-    ];
+    let head = "data,features,method,ε,ε proven,z,rate,T,C,step,accuracy,worst node,validation,parameters,MB sent,s,seeds";
     let row = |point: &Point<'_>| {
-        let mean = |figure: fn(&Figures) -> f64| point.spread(figure).mean;
-        // Settings are the same for every seed.
+        let mean = point.means();
+        // Settings are the same for every seed; their mean may be off in its last digit.
         let set = |figure: fn(&Figures) -> f64| {
             point.cells.first().map_or(0.0, |cell| figure(&cell.figures)).to_string()
         };
@@ -196,56 +155,47 @@ fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
             point.map.to_string(),
             paper_name(point.method),
             point.epsilon.to_string(),
-            format!("{:.4}", mean(|f| f.epsilon_proven)),
-            format!("{:.4}", mean(|f| f.noise_multiplier)),
-            format!("{:.4}", mean(|f| f.rate)),
-            format!("{:.0}", mean(|f| f.rounds)),
+            format!("{:.4}", mean.epsilon_proven),
+            format!("{:.4}", mean.noise_multiplier),
+            format!("{:.4}", mean.rate),
+            format!("{:.0}", mean.rounds),
             set(|f| f.clip),
             set(|f| f.step_size),
             point.show(),
-            format!("{:.2}", mean(|f| 100.0 * f.lowest_node_accuracy)),
-            format!("{:.2}", mean(|f| 100.0 * f.validation_accuracy)),
-            format!("{:.0}", mean(|f| f.parameters)),
-            format!("{:.1}", mean(|f| f.bytes_sent / 1e6)),
-            format!("{:.1}", mean(|f| f.seconds)),
+            format!("{:.2}", 100.0 * mean.lowest_node_accuracy),
+            format!("{:.2}", 100.0 * mean.validation_accuracy),
+            format!("{:.0}", mean.parameters),
+            format!("{:.1}", mean.bytes_sent / 1e6),
+            format!("{:.1}", mean.seconds),
             point.cells.len().to_string(),
         ]
     };
-    (head, points.iter().map(row).collect())
+    (head.split(',').collect(), points.iter().map(row).collect())
 }
 
 /// Writes everything that can be drawn from what is done so far.
-pub fn write(plan: &Plan, results: &Results) -> Result<(), Error> {
-    let folder = Folder::wait(&plan.out, names::RESULTS)?;
+pub fn write(asked: &Frontier, results: &Results) -> Result<(), Error> {
+    let folder = Folder::wait(&asked.out, names::RESULTS)?;
     let points = Point::all(results);
-    folder.write("table.md", markdown(&points, plan).as_bytes())?;
+    folder.write("table.md", markdown(&points, asked).as_bytes())?;
     folder.write(names::TABLE, csv(&points)?.as_bytes())?;
     if !points.is_empty() {
         write_figures(folder.path(), "frontier", &frontier(&points))?;
     }
-    folder.write(names::REPORT, report(&points, plan).as_bytes())?;
+    folder.write(names::REPORT, report(&points, asked).as_bytes())?;
     Ok(())
 }
 
-fn markdown_table<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
-    let head: Vec<&str> = head.iter().map(S::as_ref).collect();
-    let rule = vec!["---"; head.len()];
-    let mut text = format!("| {} |\n| {} |\n", head.join(" | "), rule.join(" | "));
-    rows.iter().for_each(|row| text += &format!("| {} |\n", row.join(" | ")));
-    text
-}
-
-/// `table.md`.
-fn markdown(points: &[Point<'_>], plan: &Plan) -> String {
+fn markdown(points: &[Point<'_>], asked: &Frontier) -> String {
     let mut text = format!("# Accuracy against ε\n\n{CAPTION}\n\n");
     for table in tables(points) {
-        text += &format!("## {}\n\n{}\n", table.title, markdown_table(&table.head, &table.rows));
+        text += &format!("## {}\n\n{}\n", table.title, show::markdown(&table.head, &table.rows));
         table.verdict.iter().for_each(|line| text += &format!("- {line}\n"));
         text += "\n";
     }
     let (head, rows) = details(points);
-    text += &format!("## Every point with its settings\n\n{}\n", markdown_table(&head, &rows));
-    text + &format!("To go on: `{}`\n", plan.command())
+    text += &format!("## Every point with its settings\n\n{}\n", show::markdown(&head, &rows));
+    text + &format!("To resume: `{}`\n", asked.command())
 }
 
 /// `table.csv`: a line for each point, figures with all their digits.
@@ -263,7 +213,7 @@ fn csv(points: &[Point<'_>]) -> Result<String, Error> {
     Ok(text)
 }
 
-fn report(points: &[Point<'_>], plan: &Plan) -> String {
+fn report(points: &[Point<'_>], asked: &Frontier) -> String {
     let all = tables(points);
     let runs: usize = points.iter().map(|point| point.cells.len()).sum();
     let sets = if all.len() == 1 { "data set" } else { "data sets" };
@@ -278,27 +228,23 @@ fn report(points: &[Point<'_>], plan: &Plan) -> String {
         one.verdict.iter().for_each(|line| page.paragraph(line));
     }
     page.note(
-        "The feature maps are made of public constants and see no private record: they cost no privacy. Seeded \
-         simulations: not private against anyone who knows the seed. ε is what the same runs with secret draws would \
-         promise for every record (add/remove, complete transcript). That settings were chosen on validation records \
-         of the same public benchmark is not part of ε.",
+        &format!(
+            "The feature maps are made of public constants and see no private record: they cost no privacy. {SIMULATED} \
+             That settings were chosen on validation records of the same public benchmark is not part of ε."
+        ),
         true,
     );
     let (head, rows) = details(points);
     page.folded("Every point with its settings", |page| page.add(&table(&head, &rows, &[])));
-    page.heading("Go on");
-    page.paragraph("The same command goes on; finished runs stay. One run is one folder, with its run file:");
-    page.code(&plan.command());
-    page.code("prdo run runs/NAME/run.toml --out again");
+    add_resume(&mut page, asked);
     page.finish()
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::super::grid::Results as _;
     use super::super::results::tests::cell;
     use super::*;
+    use crate::grid::Results as _;
 
     #[test]
     fn tables_show_means_and_say_when_a_lead_may_be_chance() {
@@ -315,7 +261,8 @@ mod tests {
         assert_eq!(table.rows[0], ["scattering", "PRDO", "70.90 ± 1.41", "61.00 ± 1.41"]);
         assert!(table.verdict[0].contains("within the spread over 2 seeds"), "{:?}", table.verdict);
         assert!(
-            table.verdict[1].ends_with("DP-EDM is ahead with 71.00 %, before PRDO with 61.00 % (2 seeds).")
+            table.verdict[1]
+                .ends_with("DP-EDM has the highest accuracy, 71.00 %, before PRDO with 61.00 % (2 seeds).")
         );
         let csv = csv(&points).unwrap();
         assert_eq!(

@@ -1,8 +1,9 @@
 //! Points of the frontier: means over seeds.
 
-use super::super::grid::as_text;
 use super::results::{Cell, Figures, Results};
-use super::setting::{DELTA, Data, Map};
+use super::setting::{DELTA, Map};
+use crate::grid::as_text;
+use crate::images::Data;
 use prdo::algorithm::Method;
 use prdo::report::Spread;
 use serde::Serialize;
@@ -10,13 +11,9 @@ use serde::Serialize;
 /// The runs that differ in their seed only.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// The images.
     pub data: Data,
-    /// What is read of them.
     pub map: Map,
-    /// The method.
     pub method: Method,
-    /// ε.
     pub epsilon: f64,
     /// The runs, by seed.
     pub cells: Vec<&'a Cell>,
@@ -26,67 +23,49 @@ impl<'a> Point<'a> {
     /// All there are: by data, map, method and ε.
     pub fn all(results: &'a Results) -> Vec<Self> {
         let mut cells: Vec<&Cell> = results.cells.iter().collect();
-        let place = |method: Method| Method::ALL.iter().position(|m| *m == method);
         cells.sort_by(|a, b| {
-            let key = |c: &Cell| (c.key.data, c.key.map, place(c.key.method));
-            key(a)
-                .cmp(&key(b))
-                .then(a.key.epsilon.total_cmp(&b.key.epsilon))
-                .then(a.key.seed.cmp(&b.key.seed))
+            let key = |c: &Cell| (c.key.data, c.key.map, c.key.method.place());
+            let epsilons = a.key.epsilon.total_cmp(&b.key.epsilon);
+            key(a).cmp(&key(b)).then(epsilons).then(a.key.seed.cmp(&b.key.seed))
         });
-        let mut points: Vec<Self> = Vec::new();
-        for cell in cells {
-            let key = cell.key;
-            let same = |p: &Self| {
-                (p.data, p.map, p.method, p.epsilon) == (key.data, key.map, key.method, key.epsilon)
-            };
-            match points.last_mut().filter(|point| same(point)) {
-                Some(point) => point.cells.push(cell),
-                None => points.push(Self {
-                    data: key.data,
-                    map: key.map,
-                    method: key.method,
-                    epsilon: key.epsilon,
-                    cells: vec![cell],
-                }),
-            }
-        }
-        points
+        let place = |cell: &Cell| (cell.key.data, cell.key.map, cell.key.method, cell.key.epsilon);
+        let point = |cells: &[&'a Cell]| {
+            let (data, map, method, epsilon) = place(cells[0]);
+            Self { data, map, method, epsilon, cells: cells.to_vec() }
+        };
+        cells.chunk_by(|a, b| place(a) == place(b)).map(point).collect()
     }
 
-    /// Mean and deviation of a figure.
-    pub fn spread(&self, figure: impl Fn(&Figures) -> f64) -> Spread {
-        let values: Vec<f64> = self.cells.iter().map(|cell| figure(&cell.figures)).collect();
+    fn spread(&self, figure: impl Fn(&Cell) -> f64) -> Spread {
+        let values: Vec<f64> = self.cells.iter().map(|cell| figure(cell)).collect();
         Spread::of(&values).unwrap_or(Spread { mean: 0.0, deviation: 0.0, count: 0 })
+    }
+
+    /// As a share.
+    pub fn accuracy(&self) -> Spread {
+        self.spread(|cell| cell.accuracy)
+    }
+
+    pub fn percent(&self) -> Spread {
+        self.spread(|cell| 100.0 * cell.accuracy)
     }
 
     /// Mean ± deviation of the accuracy, in percent.
     pub fn show(&self) -> String {
-        let spread = self.spread(|f| 100.0 * f.accuracy);
+        let spread = self.percent();
         match spread.count {
             1 => format!("{:.2}", spread.mean),
             _ => format!("{:.2} ± {:.2}", spread.mean, spread.deviation),
         }
     }
 
-    /// Seeds of its runs.
     pub fn seeds(&self) -> Vec<u64> {
         self.cells.iter().map(|cell| cell.key.seed).collect()
     }
 
-    /// As programs read it.
-    pub fn row(&self) -> PointRow {
-        let accuracy = self.spread(|f| f.accuracy);
-        let mean = |figure: fn(&Figures) -> f64| self.spread(figure).mean;
-        PointRow {
-            data: self.data,
-            features: self.map,
-            method: self.method,
-            epsilon: self.epsilon,
-            delta: DELTA,
-            accuracy_mean: accuracy.mean,
-            accuracy_std: accuracy.deviation,
-            seeds: accuracy.count,
+    pub fn means(&self) -> Figures {
+        let mean = |figure: fn(&Figures) -> f64| self.spread(|cell| figure(&cell.figures)).mean;
+        Figures {
             lowest_node_accuracy: mean(|f| f.lowest_node_accuracy),
             validation_accuracy: mean(|f| f.validation_accuracy),
             noise_multiplier: mean(|f| f.noise_multiplier),
@@ -98,6 +77,21 @@ impl<'a> Point<'a> {
             parameters: mean(|f| f.parameters),
             seconds: mean(|f| f.seconds),
             bytes_sent: mean(|f| f.bytes_sent),
+        }
+    }
+
+    pub fn row(&self) -> PointRow {
+        let accuracy = self.accuracy();
+        PointRow {
+            data: self.data,
+            features: self.map,
+            method: self.method,
+            epsilon: self.epsilon,
+            delta: DELTA,
+            accuracy_mean: accuracy.mean,
+            accuracy_std: accuracy.deviation,
+            seeds: accuracy.count,
+            means: self.means(),
         }
     }
 }
@@ -114,15 +108,6 @@ pub struct PointRow {
     accuracy_mean: f64,
     accuracy_std: f64,
     seeds: usize,
-    lowest_node_accuracy: f64,
-    validation_accuracy: f64,
-    noise_multiplier: f64,
-    epsilon_proven: f64,
-    rate: f64,
-    rounds: f64,
-    clip: f64,
-    step_size: f64,
-    parameters: f64,
-    seconds: f64,
-    bytes_sent: f64,
+    #[serde(flatten)]
+    means: Figures,
 }

@@ -1,96 +1,77 @@
 //! What is remembered of the frontier's runs, as it stands in `results.json`: every run that is finished.
 
-use super::super::error::Error;
-use super::super::grid::{self, Key as _, State, in_range};
-use super::setting::Key;
+use super::setting::{Chosen, Key};
+use crate::error::Error;
+use crate::grid::{self, Key as _, State, in_range};
 use prdo::store::{Summary, names};
 use serde::{Deserialize, Serialize};
 
-/// A run that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Line")]
 pub struct Cell {
-    /// Which one.
     #[serde(flatten)]
     pub key: Key,
     /// The name of its folder, which names its settings.
     pub folder: String,
-    /// Its settings and what came out.
+    /// Test accuracy of the average model, a share.
+    pub accuracy: f64,
     #[serde(flatten)]
     pub figures: Figures,
 }
 
-/// Figures of a finished run: of its model and of what it took.
+/// Further figures of a finished run: of its model and of what it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Test accuracy of the average model, a share.
-    pub accuracy: f64,
-    /// That of the worst node's own model.
+    /// Test accuracy of the worst node's own model.
     pub lowest_node_accuracy: f64,
     /// The average model's on the validation records.
     pub validation_accuracy: f64,
-    /// z.
     pub noise_multiplier: f64,
-    /// The ε that was proven.
     pub epsilon_proven: f64,
     /// Share of a node's records drawn in a round.
     pub rate: f64,
-    /// T.
     pub rounds: f64,
-    /// C_g.
     pub clip: f64,
-    /// α.
     pub step_size: f64,
-    /// Parameters of the model.
     pub parameters: f64,
-    /// Seconds of training.
     pub seconds: f64,
-    /// Bytes sent by all nodes.
     pub bytes_sent: f64,
 }
 
 impl Cell {
-    /// What a finished run's summary says.
     pub fn of(key: &Key, summary: &Summary) -> Result<Self, Error> {
         let there = |value: Option<f64>, what: &'static str| {
             value.ok_or_else(|| Error::Lacks { cell: key.folder(), file: names::SUMMARY, what })
         };
-        let (batch, rounds, clip, step_size) = match key.chosen() {
-            Some(chosen) => {
-                let numbers = chosen.numbers;
-                (numbers.batch, chosen.rounds, numbers.clip_gradient, numbers.step_size)
-            }
-            None => {
-                return Err(Error::Lacks { cell: key.folder(), file: "settings.csv", what: "its settings" });
-            }
-        };
+        let missing = || Error::Lacks { cell: key.folder(), file: "settings.csv", what: "its settings" };
+        let Chosen { rounds, numbers, .. } = key.chosen().ok_or_else(missing)?;
         let count = |count: Option<u64>| count.map(|count| count as f64);
         let least = count(summary.records_per_node.as_ref().and_then(|records| records.least));
+        let accuracy = there(summary.test_accuracy, "test_accuracy")?;
         let figures = Figures {
-            accuracy: there(summary.test_accuracy, "test_accuracy")?,
             lowest_node_accuracy: there(summary.lowest_node_accuracy, "lowest_node_accuracy")?,
             validation_accuracy: there(summary.validation_accuracy, "validation_accuracy")?,
             noise_multiplier: there(summary.noise_multiplier, "noise_multiplier")?,
             epsilon_proven: there(summary.epsilon, "epsilon")?,
-            rate: f64::from(batch) / there(least, "records_per_node")?.max(1.0),
+            rate: f64::from(numbers.batch) / there(least, "records_per_node")?.max(1.0),
             rounds: f64::from(rounds),
-            clip,
-            step_size,
+            clip: numbers.clip_gradient,
+            step_size: numbers.step_size,
             parameters: there(count(summary.parameters), "parameters")?,
             seconds: there(summary.seconds, "seconds")?,
             bytes_sent: there(count(summary.bytes_sent), "bytes_sent")?,
         };
-        Ok(Self { key: *key, folder: key.folder(), figures })
+        Ok(Self { key: *key, folder: key.folder(), accuracy, figures })
     }
 }
 
-/// A run as it is read from the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
     #[serde(flatten)]
     key: Key,
     folder: String,
+    accuracy: f64,
     #[serde(flatten)]
     figures: Figures,
 }
@@ -98,11 +79,11 @@ struct Line {
 impl TryFrom<Line> for Cell {
     type Error = String;
 
-    fn try_from(Line { key, folder, figures: f }: Line) -> Result<Self, String> {
+    fn try_from(Line { key, folder, accuracy, figures: f }: Line) -> Result<Self, String> {
         in_range("epsilon", &key.epsilon, key.epsilon > 0.0, "a number above 0")?;
         in_range("seed", &key.seed, key.seed <= i64::MAX as u64, "a whole number below 2^63")?;
         for (name, share) in [
-            ("accuracy", f.accuracy),
+            ("accuracy", accuracy),
             ("lowest_node_accuracy", f.lowest_node_accuracy),
             ("validation_accuracy", f.validation_accuracy),
         ] {
@@ -121,7 +102,7 @@ impl TryFrom<Line> for Cell {
         ] {
             in_range(name, &value, value >= 0.0, "a number of at least 0")?;
         }
-        Ok(Self { key, folder, figures: f })
+        Ok(Self { key, folder, accuracy, figures: f })
     }
 }
 
@@ -142,7 +123,6 @@ impl grid::Cell for Cell {
     }
 }
 
-/// Everything that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -173,19 +153,18 @@ impl grid::Results for Results {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 pub(super) mod tests {
-    use super::super::super::grid::Results as _;
-    use super::super::setting::{Data, Map};
+    use super::super::setting::Map;
     use super::*;
+    use crate::grid::Results as _;
+    use crate::images::Data;
     use prdo::algorithm::Method;
 
     /// A finished run of the digits with this accuracy.
     pub fn cell(method: Method, epsilon: f64, seed: u64, accuracy: f64) -> Cell {
         let key = Key { data: Data::Digits, map: Map::Scattering, method, epsilon, seed };
-        let figures =
-            Figures { accuracy, noise_multiplier: 1.5, seconds: 2.0, bytes_sent: 1e6, ..Figures::default() };
-        Cell { key, folder: key.folder(), figures }
+        let figures = Figures { noise_multiplier: 1.5, seconds: 2.0, bytes_sent: 1e6, ..Figures::default() };
+        Cell { key, folder: key.folder(), accuracy, figures }
     }
 
     #[test]

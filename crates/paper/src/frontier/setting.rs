@@ -1,8 +1,9 @@
 //! What a run of the frontier is: ten nodes on the paper's lazy ring, Dirichlet(0.1), softmax regression on features, with
 //! the settings that were chosen for it.
 
-use super::super::grid;
-use super::super::numbers::Numbers;
+use crate::grid;
+use crate::images::Data;
+use crate::numbers::Numbers;
 use prdo::algorithm::Method;
 use prdo::runfile::Value;
 use serde::{Deserialize, Serialize};
@@ -15,57 +16,6 @@ pub const DELTA: f64 = 1e-5;
 /// how they were looked for.
 const CHOSEN: &str = include_str!("settings.csv");
 
-/// A set of images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Data {
-    /// Colour photographs of ten kinds of things.
-    Cifar10,
-    /// Grey pictures of clothes.
-    FashionMnist,
-    /// Handwritten digits.
-    Mnist,
-    /// The bundled digits of 8×8 pixels: the same machinery in seconds.
-    Digits,
-}
-
-impl Data {
-    pub const ALL: [Self; 4] = [Self::Cifar10, Self::FashionMnist, Self::Mnist, Self::Digits];
-    /// Those of the frontier.
-    pub const REAL: [Self; 3] = [Self::Cifar10, Self::FashionMnist, Self::Mnist];
-
-    /// The name in results and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cifar10 => "cifar10",
-            Self::FashionMnist => "fashion-mnist",
-            Self::Mnist => "mnist",
-            Self::Digits => "digits",
-        }
-    }
-
-    /// What people call it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Cifar10 => "CIFAR-10",
-            Self::FashionMnist => "Fashion-MNIST",
-            Self::Mnist => "MNIST",
-            Self::Digits => "the bundled digits",
-        }
-    }
-
-    /// Its folder as `prdo data get` names it, and a file in it; nothing for what is bundled.
-    pub fn place(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Cifar10 => Some(("cifar-10-batches-bin", "data_batch_1.bin")),
-            Self::FashionMnist => Some(("fashion-mnist", "train-images-idx3-ubyte")),
-            Self::Mnist => Some(("mnist", "train-images-idx3-ubyte")),
-            Self::Digits => None,
-        }
-    }
-}
-
-/// A feature map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Map {
     /// The wavelet scattering alone.
@@ -77,7 +27,6 @@ pub enum Map {
 }
 
 impl Map {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Scattering, Self::Patches];
 
     /// The name in results, in run files and on the command line.
@@ -89,30 +38,19 @@ impl Map {
     }
 }
 
-impl fmt::Display for Data {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl fmt::Display for Map {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Key {
-    /// The images.
     pub data: Data,
-    /// What is read of them.
     #[serde(rename = "features")]
     pub map: Map,
-    /// The method.
     #[serde(with = "grid::as_text")]
     pub method: Method,
-    /// ε.
     pub epsilon: f64,
     /// Seed of partition, batches and noise.
     pub seed: u64,
@@ -121,13 +59,10 @@ pub struct Key {
 /// Settings that were chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chosen {
-    /// T.
     pub rounds: u32,
-    /// Steps, clips, batch.
     pub numbers: Numbers,
     /// The budget they were chosen for.
     pub epsilon: f64,
-    /// How many settings were tried.
     pub tried: u32,
 }
 
@@ -227,10 +162,9 @@ fn line(text: &str) -> Option<(Data, Map, Method, Chosen)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::super::grid::Key as _;
     use super::*;
+    use crate::grid::Key as _;
     use prdo::runfile::Document;
 
     #[test]

@@ -1,8 +1,8 @@
 //! `results.json`: what is remembered of the cells. Tables, figures and the report are made from this file alone, so that
-//! it can be carried elsewhere and gone on with. It is read back with suspicion: every entry has its type and range.
+//! it can be carried elsewhere and resumed from. It is read back with suspicion: every entry has its type and range.
 
-use super::super::error::Error;
 use super::{Key, State};
+use crate::error::Error;
 use prdo::store::names;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,9 +10,7 @@ use serde_json::Value as Json;
 use std::fmt::Debug;
 use std::path::Path;
 
-/// One of a list in the file.
 pub trait Entry: DeserializeOwned {
-    /// What people call it.
     const NAME: &'static str;
 }
 
@@ -28,9 +26,7 @@ pub trait Cell: Entry {
 /// Everything that is remembered, as it stands in the file.
 pub trait Results: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     type Cell: Cell;
-    /// What a cell is called.
     const CELL: &'static str = <Self::Cell as Entry>::NAME;
-    /// What this is a file of.
     const OF: &'static str;
     /// The file's first entry.
     const FORMAT: &'static str;
@@ -109,7 +105,6 @@ pub fn numbered<'de, T: Entry, D: Deserializer<'de>>(deserializer: D) -> Result<
     Vec::deserialize(deserializer)?.into_iter().enumerate().map(entry).collect()
 }
 
-/// Refuses a value that is not in its range.
 pub fn in_range<T: Debug>(name: &str, value: &T, holds: bool, allowed: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("{name} = {value:?}: it must be {allowed}")) }
 }

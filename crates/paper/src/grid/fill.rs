@@ -1,8 +1,8 @@
 //! Fills cells, one after the other.
 
-use super::super::error::Error;
-use super::super::front::{Facts, Front, Stage};
 use super::{Grid, Key, Results, State};
+use crate::error::Error;
+use crate::front::{Facts, Front, Stage};
 use prdo::build::Built;
 use prdo::runfile::Document;
 use prdo::simulator::Row;
@@ -11,7 +11,6 @@ use prdo::trainer::{ObserverError, Opened, Options, Stage as TrainStage, TrainOb
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How filling ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Nothing is left that this process could do.
@@ -21,14 +20,13 @@ pub enum End {
 }
 
 /// What became of a cell.
-enum Fate {
+enum Outcome {
     Finished,
     /// Another process is at it.
     Elsewhere,
     Interrupted,
 }
 
-/// Fills the cells that are not done, in their order.
 pub fn fill<G: Grid>(grid: &G, front: &dyn Front) -> Result<End, Error> {
     let results = G::Results::read(grid.out())?;
     let all = grid.cells();
@@ -40,10 +38,10 @@ pub fn fill<G: Grid>(grid: &G, front: &dyn Front) -> Result<End, Error> {
     let mut worker = Worker::new(grid, &left, front)?;
     for (k, key) in all.iter().enumerate().filter(|(_, key)| left.contains(key)) {
         match worker.fill(key, &format!("{} {} of {}", G::Results::CELL, k + 1, all.len()))? {
-            Fate::Finished if G::DRAWN_AFTER_EACH => grid.draw(&G::Results::read(grid.out())?)?,
-            Fate::Finished => {}
-            Fate::Elsewhere => front.tell(&format!("{}: another prdo process is at it", key.title())),
-            Fate::Interrupted => return Ok(End::Interrupted),
+            Outcome::Finished if G::DRAWN_AFTER_EACH => grid.draw(&G::Results::read(grid.out())?)?,
+            Outcome::Finished => {}
+            Outcome::Elsewhere => front.tell(&format!("{}: another prdo process is at it", key.title())),
+            Outcome::Interrupted => return Ok(End::Interrupted),
         }
     }
     Ok(End::Done)
@@ -52,7 +50,6 @@ pub fn fill<G: Grid>(grid: &G, front: &dyn Front) -> Result<End, Error> {
 struct Worker<'a, G: Grid> {
     grid: &'a G,
     front: &'a dyn Front,
-    /// Whether to stop.
     interrupt: Arc<AtomicBool>,
     /// What people were warned of already.
     warned: Vec<String>,
@@ -77,16 +74,16 @@ impl<'a, G: Grid> Worker<'a, G> {
         Ok(Self { grid, front, interrupt, warned: Vec::new(), first })
     }
 
-    /// Fills one cell, or goes on with it. `number` says which of how many it is.
-    fn fill(&mut self, key: &G::Key, number: &str) -> Result<Fate, Error> {
+    /// Fills one cell, or resumes it. `number` says which of how many it is.
+    fn fill(&mut self, key: &G::Key, number: &str) -> Result<Outcome, Error> {
         let cells = self.grid.out().join(format!("{}s", G::Results::CELL));
         let folder = match Folder::open(&cells.join(key.folder())) {
-            Err(FolderError::InUse { .. }) => return Ok(Fate::Elsewhere),
+            Err(FolderError::InUse { .. }) => return Ok(Outcome::Elsewhere),
             opened => opened?,
         };
         // Behind the lock: another process may have finished it in the meantime.
         if G::Results::read(self.grid.out())?.state(key) == State::Done {
-            return Ok(Fate::Finished);
+            return Ok(Outcome::Finished);
         }
         let (document, mut built) = match self.first.take().filter(|(first, ..)| first == key) {
             Some((_, document, built)) => (document, built),
@@ -103,7 +100,7 @@ impl<'a, G: Grid> Worker<'a, G> {
         folder: &Folder,
         document: &Document,
         built: &mut Built,
-    ) -> Result<Fate, Error> {
+    ) -> Result<Outcome, Error> {
         let facts = Facts::of(built);
         let grid = self.grid;
         let enter = |stage: &Stage| enter(grid, |results| grid.enter(results, key, &facts, stage));
@@ -114,7 +111,7 @@ impl<'a, G: Grid> Worker<'a, G> {
                 let text = std::fs::read_to_string(folder.file(names::METRICS)).unwrap_or_default();
                 let (rows, seconds) = (parse_rows(&text), summary.seconds.unwrap_or(0.0));
                 enter(&Stage { round: rounds, rows, seconds, summary: Some(*summary) })?;
-                return Ok(Fate::Finished);
+                return Ok(Outcome::Finished);
             }
             Opened::Unfinished(trainer) => trainer,
         };
@@ -133,10 +130,10 @@ impl<'a, G: Grid> Worker<'a, G> {
         };
         let shown = self.front.observer(format!("{number}: {}  ", key.title()), rounds, done);
         let trained = trainer.train(&options, &mut Entering { shown, enter: &enter })?;
-        let Some(results) = trained.results else { return Ok(Fate::Interrupted) };
+        let Some(results) = trained.results else { return Ok(Outcome::Interrupted) };
         let (rows, seconds) = (trained.rows, trained.seconds);
         enter(&Stage { round: trained.round, rows, seconds, summary: Some(results.summary) })?;
-        Ok(Fate::Finished)
+        Ok(Outcome::Finished)
     }
 
     /// Says each warning once.
@@ -183,7 +180,6 @@ impl TrainObserver for Entering<'_> {
     }
 }
 
-/// Reads the run file of a cell and all that it names.
 fn build<G: Grid>(grid: &G, key: &G::Key, front: &dyn Front) -> Result<(Document, Built), Error> {
     let document = Document::parse(&key.folder(), &grid.run_file(key)?)?;
     let built = front.build(&document)?;

@@ -1,9 +1,10 @@
-//! An experiment made of cells: each is an ordinary run in a folder of its own, begun, stopped and gone on with as one
-//! likes. A cell writes in its own folder only; what is remembered of all of them (`file`) is entered by whoever fills
-//! them (`fill`), and tables and pages are drawn from that.
+//! An experiment made of cells: each is an ordinary run in a folder of its own, begun, stopped and resumed as one likes. A
+//! cell writes in its own folder only; what is remembered of all of them (`file`) is entered by whoever fills them
+//! (`fill`), and tables and pages are drawn from that (`show`).
 
 mod file;
 mod fill;
+pub(crate) mod show;
 
 pub use file::{Cell, Entry, Results, as_text, in_range, numbered};
 pub use fill::{End, fill};
@@ -13,23 +14,21 @@ use super::front::{Facts, Stage};
 use std::path::Path;
 use std::time::Duration;
 
-/// Which cell.
 pub trait Key: Copy + PartialEq {
     /// The name of its folder.
     fn folder(&self) -> String;
 
-    /// What people call it.
     fn title(&self) -> String;
 }
 
 /// How far a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Finished.
     Done,
     /// Begun, and left with a checkpoint after so many rounds.
-    Interrupted { rounds: u32 },
-    /// Not begun.
+    Interrupted {
+        rounds: u32,
+    },
     ToDo,
 }
 
@@ -40,27 +39,28 @@ pub trait Grid {
     /// Whether tables are drawn after every cell; otherwise only when all is done or stopped.
     const DRAWN_AFTER_EACH: bool;
 
-    /// Where results go.
     fn out(&self) -> &Path;
 
     /// The cells, in the order in which they are run.
     fn cells(&self) -> Vec<Self::Key>;
 
-    /// The run file of a cell.
     fn run_file(&self, key: &Self::Key) -> Result<String, Error>;
 
-    /// The command that goes on with this.
+    /// The command that resumes this.
     fn command(&self) -> String;
 
     fn checkpoint_every(&self) -> Duration;
 
     /// Those of the cells that are built before any is trained, so that nothing starts when one of them is wrong.
-    fn tried_first(&self, left: &[Self::Key]) -> Vec<Self::Key>;
+    fn tried_first(&self, _left: &[Self::Key]) -> Vec<Self::Key> {
+        Vec::new()
+    }
 
     /// What is said of a cell before it is trained on from `round`, if anything.
-    fn announcement(&self, key: &Self::Key, facts: &Facts, round: u32) -> Option<String>;
+    fn announcement(&self, _key: &Self::Key, _facts: &Facts, _round: u32) -> Option<String> {
+        None
+    }
 
-    /// Enters how far a cell is.
     fn enter(
         &self,
         results: &mut Self::Results,

@@ -1,22 +1,19 @@
 //! What is remembered of the table's cells, as it stands in `results.json`: every cell that was begun.
 
-use super::super::error::Error;
-use super::super::front::{Facts, Stage};
-use super::super::grid::{self, Key as _, State, as_text, in_range};
 use super::setting::{DELTA, Group, Key, Noise, Setting, paper_accuracy};
+use crate::error::Error;
+use crate::front::{Facts, Stage};
+use crate::grid::{self, Key as _, State, as_text, in_range};
 use prdo::algorithm::Method;
 use prdo::network::Law;
 use prdo::simulator::Row;
 use prdo::store::names;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Line", try_from = "Line")]
 pub struct Cell {
-    /// Which one.
     pub key: Key,
-    /// z.
     pub noise_multiplier: f64,
     /// ε that was proven for z and all rounds: at most the budget, except where z is the paper's.
     pub epsilon_proven: f64,
@@ -24,7 +21,6 @@ pub struct Cell {
     pub rounds_done: u32,
     /// Whether all rounds are done and the model is written.
     pub finished: bool,
-    /// How long it trained.
     pub seconds: f64,
     /// Round and test accuracy (a share) of every measurement.
     pub curve: Vec<(u32, f64)>,
@@ -47,7 +43,6 @@ impl grid::Cell for Cell {
 }
 
 impl Cell {
-    /// A cell whose run is at this stage.
     pub fn of(key: &Key, facts: &Facts, stage: &Stage) -> Result<Self, Error> {
         let (noise_multiplier, epsilon_proven) = facts.guarantee.unwrap_or((0.0, f64::INFINITY));
         let point = |row: &Row| Some((row.round, row.test_accuracy?));
@@ -191,7 +186,6 @@ impl Line {
         }
     }
 
-    /// How its network starts.
     fn law(&self) -> Result<Law, String> {
         if self.setting == Setting::Quick {
             return Ok(Law::default());
@@ -205,24 +199,20 @@ impl Line {
 /// Who holds which classes in a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Deal {
-    /// Which setting.
+pub struct Partition {
     pub setting: Setting,
-    /// What the data is, in words.
     pub data: String,
     /// Records of each class at each node.
     #[serde(rename = "class_counts")]
     pub counts: Vec<Vec<u64>>,
-    /// The classes' names, where they have any.
     #[serde(rename = "class_names")]
     pub names: Vec<String>,
 }
 
-impl grid::Entry for Deal {
+impl grid::Entry for Partition {
     const NAME: &'static str = "partition";
 }
 
-/// Everything that is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
@@ -230,14 +220,17 @@ pub struct Results {
     /// Cells that were begun, in the order in which they were.
     #[serde(deserialize_with = "grid::numbered")]
     pub cells: Vec<Cell>,
-    /// Who holds what.
-    #[serde(rename = "partitions", deserialize_with = "grid::numbered")]
-    pub deals: Vec<Deal>,
+    #[serde(deserialize_with = "grid::numbered")]
+    pub partitions: Vec<Partition>,
 }
 
 impl Default for Results {
     fn default() -> Self {
-        Self { format: <Self as grid::Results>::FORMAT.to_string(), cells: Vec::new(), deals: Vec::new() }
+        Self {
+            format: <Self as grid::Results>::FORMAT.to_string(),
+            cells: Vec::new(),
+            partitions: Vec::new(),
+        }
     }
 }
 
@@ -256,10 +249,9 @@ impl grid::Results for Results {
 }
 
 impl Results {
-    /// Keeps who holds what.
-    pub fn keep_deal(&mut self, deal: Deal) {
-        self.deals.retain(|old| old.setting != deal.setting);
-        self.deals.push(deal);
+    pub fn set_partition(&mut self, partition: Partition) {
+        self.partitions.retain(|old| old.setting != partition.setting);
+        self.partitions.push(partition);
     }
 
     /// The groups of cells that there are, in order of their first cell, after `first`.
@@ -275,10 +267,9 @@ impl Results {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::super::grid::Results as _;
     use super::*;
+    use crate::grid::Results as _;
     use serde_json::{Value as Json, json};
 
     fn cell(rounds_done: u32) -> Cell {
@@ -298,13 +289,13 @@ mod tests {
 
     fn file(cells: &[Cell]) -> Results {
         let counts = vec![vec![1, 2], vec![3, 4]];
-        let deal = Deal {
+        let partition = Partition {
             setting: Setting::Paper,
             data: "images".into(),
             counts,
             names: vec!["a".into(), "b".into()],
         };
-        Results { cells: cells.to_vec(), deals: vec![deal], ..Results::default() }
+        Results { cells: cells.to_vec(), partitions: vec![partition], ..Results::default() }
     }
 
     fn json_of(results: &Results) -> Json {

@@ -1,8 +1,8 @@
 //! The run file of a cell: the one place of this experiment that names keys of run files, besides [`Numbers::method`].
 
-use super::super::grid::Key as _;
-use super::super::numbers::Numbers;
 use super::setting::{DELTA, Group, Key, Noise, Setting, paper_multiplier};
+use crate::grid::Key as _;
+use crate::numbers::Numbers;
 use prdo::runfile::Value;
 use std::path::Path;
 
@@ -65,7 +65,6 @@ pub fn run_file(key: &Key, data: &Path) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::setting::tests::group;
     use super::*;

@@ -1,12 +1,12 @@
 //! What a cell of the table is, what is averaged, and what the paper found
 //! (section "Private CIFAR-10" of its appendix).
 
-use super::super::grid;
+use crate::grid;
+use crate::grid::show::{paper_name, thousands};
 use prdo::algorithm::Method;
 use prdo::network::Law;
 use serde::{Deserialize, Serialize};
 
-/// The paper's T.
 pub const PAPER_ROUNDS: u32 = 9500;
 /// δ of every cell.
 pub const DELTA: f64 = 1e-5;
@@ -24,7 +24,6 @@ const FOUND: [(Method, [f64; 3]); 5] = [
     (Method::Dsgd, [47.834, 48.690, 49.002]),
 ];
 
-/// Which experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
@@ -35,7 +34,6 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Setting::Paper => "paper",
@@ -44,7 +42,6 @@ impl Setting {
     }
 }
 
-/// Where noise multipliers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Noise {
@@ -55,7 +52,6 @@ pub enum Noise {
 }
 
 impl Noise {
-    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Noise::Accountant => "accountant",
@@ -67,11 +63,8 @@ impl Noise {
 /// Cells that belong into one table: they differ in method, budget and seed only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Which experiment.
     pub setting: Setting,
-    /// T.
     pub rounds: u32,
-    /// Where z comes from.
     pub noise: Noise,
     /// How the network's first weights are drawn, of which the paper says nothing; the default for a linear model,
     /// which starts at 0.
@@ -120,20 +113,13 @@ impl Group {
         }
     }
 
-    /// A title.
     pub fn title(self) -> String {
         let data = match self.setting {
             Setting::Paper => "Private CIFAR-10",
             Setting::Quick => "Quick check on digits",
         };
-        format!("{data}, T = {}{}{}", thousands(self.rounds), self.noise_words(), self.start_words())
-    }
-
-    fn noise_words(self) -> &'static str {
-        match self.noise {
-            Noise::Accountant => "",
-            Noise::Paper => ", the paper's noise multipliers",
-        }
+        let noise = if self.noise == Noise::Paper { ", the paper's noise multipliers" } else { "" };
+        format!("{data}, T = {}{noise}{}", thousands(self.rounds), self.start_words())
     }
 
     /// The name in results; a linear model has none.
@@ -141,12 +127,11 @@ impl Group {
         (self.setting == Setting::Paper).then(|| self.start.name())
     }
 
-    /// For names of folders and files; those of before there was a choice keep theirs.
-    fn start_slug(self) -> &'static str {
-        match (self.setting, self.start) {
-            (Setting::Paper, Law::Glorot) => "-glorot",
-            (Setting::Paper, Law::FanIn) | (Setting::Quick, _) => "",
-        }
+    /// For names of folders and files: noise and start; those from before there was a choice keep theirs.
+    fn suffix(self) -> String {
+        let noise = if self.noise == Noise::Paper { "-paper-noise" } else { "" };
+        let glorot = (self.setting, self.start) == (Setting::Paper, Law::Glorot);
+        format!("{noise}{}", if glorot { "-glorot" } else { "" })
     }
 
     fn start_words(self) -> &'static str {
@@ -172,23 +157,19 @@ impl Group {
         )
     }
 
-    /// The same for file names.
+    /// For file names.
     pub fn slug(self) -> String {
         let quick = if self.setting == Setting::Quick { "-quick" } else { "" };
         let rounds = if self.is_the_papers() { String::new() } else { format!("-T{}", self.rounds) };
-        let noise = if self.noise == Noise::Paper { "-paper-noise" } else { "" };
-        format!("{quick}{rounds}{noise}{}", self.start_slug())
+        format!("{quick}{rounds}{}", self.suffix())
     }
 }
 
 /// One cell: one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
-    /// Its table.
     pub group: Group,
-    /// Its row.
     pub method: Method,
-    /// Its column.
     pub epsilon: f64,
     /// Seed of batches and noise.
     pub seed: u64,
@@ -197,9 +178,8 @@ pub struct Key {
 impl grid::Key for Key {
     fn folder(&self) -> String {
         let quick = if self.group.setting == Setting::Quick { "quick-" } else { "" };
-        let noise = if self.group.noise == Noise::Paper { "-paper-noise" } else { "" };
-        let (rounds, start) = (self.group.rounds, self.group.start_slug());
-        format!("{quick}{}-eps{}-T{rounds}-seed{}{noise}{start}", self.method, self.epsilon, self.seed)
+        let (rounds, suffix) = (self.group.rounds, self.group.suffix());
+        format!("{quick}{}-eps{}-T{rounds}-seed{}{suffix}", self.method, self.epsilon, self.seed)
     }
 
     fn title(&self) -> String {
@@ -207,7 +187,6 @@ impl grid::Key for Key {
     }
 }
 
-/// The paper's multiplier for one of its budgets.
 pub fn paper_multiplier(epsilon: f64) -> Option<f64> {
     BUDGETS.iter().position(|e| *e == epsilon).map(|k| MULTIPLIERS[k])
 }
@@ -218,29 +197,7 @@ pub fn paper_accuracy(method: Method, epsilon: f64) -> Option<f64> {
     FOUND.iter().find(|(m, _)| *m == method).map(|(_, found)| found[column])
 }
 
-/// What the paper calls a method.
-pub fn paper_name(method: Method) -> String {
-    if method == Method::Prdo {
-        return "PRDO".to_string();
-    }
-    format!("DP-{}", method.card().name.to_uppercase())
-}
-
-/// A whole number with a comma between thousands.
-pub fn thousands(number: u32) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 pub(super) mod tests {
     use super::*;
 
@@ -272,11 +229,5 @@ pub(super) mod tests {
         assert_eq!(group(9500).note(), None);
         let quick = Group { setting: Setting::Quick, ..group(9500) };
         assert!(quick.note().unwrap().contains("not the paper's setting") && !quick.is_the_papers());
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        let shown = [0, 999, 1000, 9500, 1_234_567].map(thousands);
-        assert_eq!(shown, ["0", "999", "1,000", "9,500", "1,234,567"]);
     }
 }

@@ -1,51 +1,47 @@
 //! The table: measured beside the paper's, as text, Markdown, CSV and LaTeX. What is not done is shown as such.
 
-use super::super::grid::{Cell as _, State};
-use super::plan::Plan;
+use super::experiment::Table1;
 use super::results::{Cell, Results};
-use super::setting::{BUDGETS, Group, paper_accuracy, paper_name, thousands};
+use super::setting::{BUDGETS, Group, paper_accuracy};
+use crate::grid::show::{self, ascending, paper_name, thousands};
+use crate::grid::{Cell as _, State};
 use prdo::algorithm::Method;
 use prdo::report::Spread;
 
 /// One group of cells as rows and columns.
-pub struct Table<'a> {
-    /// Which group.
+pub struct AccuracyTable<'a> {
     pub group: Group,
     methods: Vec<Method>,
     epsilons: Vec<f64>,
     cells: Vec<&'a Cell>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> AccuracyTable<'a> {
     /// The tables there are: the one asked for first.
-    pub fn all(results: &'a Results, plan: &Plan) -> Vec<Self> {
-        results.groups(plan.group).into_iter().map(|group| Self::of(group, results, plan)).collect()
+    pub fn all(results: &'a Results, asked: &Table1) -> Vec<Self> {
+        results.groups(asked.group).into_iter().map(|group| Self::of(group, results, asked)).collect()
     }
 
     /// Rows and columns of what is there and of what was asked for; the paper's own table is always whole.
-    fn of(group: Group, results: &'a Results, plan: &Plan) -> Self {
+    fn of(group: Group, results: &'a Results, asked: &Table1) -> Self {
         let cells: Vec<&Cell> = results.cells.iter().filter(|cell| cell.key.group == group).collect();
-        let asked = plan.group == group;
+        let wanted = asked.group == group;
         let mut epsilons: Vec<f64> = cells.iter().map(|cell| cell.key.epsilon).collect();
-        epsilons.extend(plan.epsilons.iter().filter(|_| asked));
+        epsilons.extend(asked.epsilons.iter().filter(|_| wanted));
         epsilons.extend(BUDGETS.iter().filter(|_| group.is_the_papers()));
-        epsilons.sort_by(f64::total_cmp);
-        epsilons.dedup();
         let there = |method: &Method| {
             group.is_the_papers()
-                || (asked && plan.methods.contains(method))
+                || (wanted && asked.methods.contains(method))
                 || cells.iter().any(|cell| cell.key.method == *method)
         };
         let methods = Method::ALL.iter().copied().filter(there).collect();
-        Self { group, methods, epsilons, cells }
+        Self { group, methods, epsilons: ascending(epsilons), cells }
     }
 
-    /// Its columns.
     pub fn epsilons(&self) -> &[f64] {
         &self.epsilons
     }
 
-    /// Its rows.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
@@ -89,7 +85,6 @@ impl<'a> Table<'a> {
         if parts.is_empty() { "not run yet".to_string() } else { parts.join("; ") }
     }
 
-    /// Column titles and rows for people.
     pub fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
         // With other rounds or other data there is nothing to hold against.
         let beside = self.group.is_the_papers();
@@ -131,35 +126,12 @@ impl<'a> Table<'a> {
         let found = self.methods.iter().map(|method| Some((*method, self.spread(*method, epsilon)?)));
         let mut found = found.collect::<Option<Vec<_>>>()?;
         found.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
-        let [(first, top), (second, next), ..] = found[..] else { return None };
-        let noise = ((top.deviation.powi(2) + next.deviation.powi(2)) / all.len() as f64).sqrt();
-        let doubt = match all.len() {
-            1 => " (one seed: this may be chance)".to_string(),
-            n if top.mean - next.mean < 2.0 * noise => format!(" (within the spread over {n} seeds)"),
-            n => format!(" ({n} seeds)"),
-        };
-        Some(format!(
-            "At ε = {epsilon} {} has the highest accuracy, {:.2} %, before {} with {:.2} %{doubt}.",
-            paper_name(first),
-            top.mean,
-            paper_name(second),
-            next.mean
-        ))
+        Some(format!("At ε = {epsilon} {}", show::leader(&found)?))
     }
 
-    /// As Markdown, with title and caption.
     fn to_markdown(&self) -> String {
         let (head, rows) = self.rows();
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let rule: Vec<String> = head.iter().map(|_| "---".to_string()).collect();
-        let body: String = rows.iter().map(|row| line(row)).collect();
-        format!(
-            "## {}\n\n{}{}{body}\n{}\n",
-            self.group.title(),
-            line(&head),
-            line(&rule),
-            self.group.caption()
-        )
+        format!("## {}\n\n{}\n{}\n", self.group.title(), show::markdown(&head, &rows), self.group.caption())
     }
 
     /// As a LaTeX table: measured, and the paper's in brackets.
@@ -185,7 +157,6 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Text for LaTeX.
 fn latex(text: &str) -> String {
     let pairs = [
         ("%", "\\%"),
@@ -197,16 +168,15 @@ fn latex(text: &str) -> String {
     pairs.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to))
 }
 
-/// `table.md`; `left` is the command that goes on, if anything is left to do.
-pub fn markdown(tables: &[Table<'_>], left: Option<&str>) -> String {
-    let parts: Vec<String> = tables.iter().map(Table::to_markdown).collect();
-    let left = left.map_or(String::new(), |command| format!("\nTo go on: `{command}`\n"));
+/// `table.md`; `left` is the command that resumes, if anything is left to do.
+pub fn markdown(tables: &[AccuracyTable<'_>], left: Option<&str>) -> String {
+    let parts: Vec<String> = tables.iter().map(AccuracyTable::to_markdown).collect();
+    let left = left.map_or(String::new(), |command| format!("\nTo resume: `{command}`\n"));
     format!("# Table 1\n\n{}{left}", parts.join("\n"))
 }
 
-/// `table.tex`.
-pub fn latex_tables(tables: &[Table<'_>]) -> String {
-    tables.iter().map(Table::to_latex).collect::<Vec<_>>().join("\n")
+pub fn latex_tables(tables: &[AccuracyTable<'_>]) -> String {
+    tables.iter().map(AccuracyTable::to_latex).collect::<Vec<_>>().join("\n")
 }
 
 /// `table.csv`: a line for each cell that was begun, figures with all their digits.
@@ -241,19 +211,18 @@ pub fn csv(results: &Results) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::super::grid::{Grid as _, Results as _};
-    use super::super::plan::Request;
+    use super::super::experiment::Request;
     use super::super::setting::{Key, Noise};
     use super::*;
+    use crate::grid::{Grid as _, Results as _};
     use prdo::network::Law;
     use std::path::PathBuf;
     use std::time::Duration;
 
     /// At ε = 8.
-    fn plan(methods: &[Method], seeds: &[u64], rounds: Option<u32>) -> Plan {
-        Plan::new(Request {
+    fn asked(methods: &[Method], seeds: &[u64], rounds: Option<u32>) -> Table1 {
+        Table1::new(Request {
             data: PathBuf::from("data"),
             methods: methods.to_vec(),
             epsilons: vec![8.0],
@@ -283,13 +252,13 @@ mod tests {
 
     #[test]
     fn the_papers_table_is_whole_and_what_is_missing_is_shown() {
-        let plan = plan(&[Method::Prdo], &[1], None);
+        let asked = asked(&[Method::Prdo], &[1], None);
         let mut results = Results::default();
-        let mut key = plan.cells()[0];
+        let mut key = asked.cells()[0];
         results.put(cell(key, 3250));
         key.method = Method::Ed;
         results.put(cell(key, 9500));
-        let tables = Table::all(&results, &plan);
+        let tables = AccuracyTable::all(&results, &asked);
         let (head, rows) = tables[0].rows();
         assert_eq!(head[1..3], ["ε = 4", "paper, ε = 4"]);
         assert_eq!(rows[0][5..], ["3,250 of 9,500 rounds: 48.1 so far", "54.424"]);
@@ -302,25 +271,25 @@ mod tests {
             "{latex}"
         );
         assert!(
-            markdown(&tables, Some(&plan.command()))
+            markdown(&tables, Some(&asked.command()))
                 .contains("`prdo reproduce table-1 --methods prdo --epsilon 8`")
         );
-        assert!(!markdown(&tables, None).contains("go on"));
+        assert!(!markdown(&tables, None).contains("resume"));
     }
 
     #[test]
     fn the_verdict_compares_the_same_seeds_only() {
-        let plan = plan(&[Method::Prdo, Method::Ed], &[1, 2], Some(1000));
+        let asked = asked(&[Method::Prdo, Method::Ed], &[1, 2], Some(1000));
         let mut results = Results::default();
-        for (k, key) in plan.cells().iter().enumerate().take(3) {
+        for (k, key) in asked.cells().iter().enumerate().take(3) {
             let curve = (0..=50).map(|n| (20 * n, 0.5 + 0.01 * k as f64)).collect();
             results.put(Cell { curve, ..cell(*key, 1000) });
         }
-        assert!(Table::all(&results, &plan)[0].verdict().is_empty());
+        assert!(AccuracyTable::all(&results, &asked)[0].verdict().is_empty());
         results.cells.truncate(2);
-        let (head, _) = Table::all(&results, &plan)[0].rows();
+        let (head, _) = AccuracyTable::all(&results, &asked)[0].rows();
         assert_eq!(head, ["method", "ε = 8"], "the paper has nothing for T = 1000");
-        let verdict = Table::all(&results, &plan)[0].verdict();
+        let verdict = AccuracyTable::all(&results, &asked)[0].verdict();
         assert_eq!(
             verdict,
             [

@@ -1,27 +1,24 @@
 //! How a chart is laid out and drawn.
 
-use super::super::area::{Area, text_area};
-use super::super::canvas::Canvas;
-use super::super::curves::Curve;
-use super::super::font::{Weight, width};
-use super::super::frame::{Frame, Side, draw_no_data};
-use super::super::legend::{self, Entry};
-use super::super::paint::{Anchor, Ink, Paint, Type};
-use super::super::place::{Cover, spots};
-use super::super::scale::Scale;
-use super::super::series::{Looks, Series};
-use super::super::text::wrap;
 use super::{Chart, LegendPlace};
+use crate::area::{Area, text_area};
+use crate::canvas::Canvas;
+use crate::curves::Curve;
+use crate::font::{Weight, width};
+use crate::frame::{Frame, Side, draw_no_data};
+use crate::legend::{self, Entry};
+use crate::paint::{Anchor, Ink, Paint, Type};
+use crate::place::{Cover, spots};
+use crate::scale::Scale;
+use crate::series::{Looks, Series};
 
 impl Chart {
-    /// The legend's entries.
     pub(in super::super) fn entries(&self, looks: &Looks, into: &mut Vec<Entry>) {
         for (k, one) in self.series.iter().enumerate() {
-            legend::add(into, &one.name, looks.look(one, k, self.markers));
+            legend::add(into, &one.name, looks.look(one, k));
         }
     }
 
-    /// Draws the chart without its title.
     pub(in super::super) fn draw(&self, canvas: &mut Canvas, area: &Area, looks: &Looks, own_legend: bool) {
         let (x, y) = (self.x_side(), self.y_side());
         if x.range.is_none() || y.range.is_none() {
@@ -56,7 +53,6 @@ impl Chart {
             legend::draw_column(canvas, &spot, &entries);
         }
         self.draw_references(canvas, &frame, &mut cover);
-        self.draw_note(canvas, &frame, &mut cover);
     }
 
     fn x_side(&self) -> Side<'_> {
@@ -95,11 +91,10 @@ impl Chart {
     }
 
     fn curves(&self, frame: &Frame, looks: &Looks) -> Vec<Curve> {
-        let curve = |(k, one): (usize, &Series)| Curve::new(one, looks.look(one, k, self.markers), frame);
+        let curve = |(k, one): (usize, &Series)| Curve::new(one, looks.look(one, k), frame);
         self.series.iter().enumerate().map(curve).collect()
     }
 
-    /// What the lines hide.
     fn cover(&self, frame: &Frame, curves: &[Curve]) -> Cover {
         let mut cover = Cover::default();
         curves.iter().flat_map(Curve::outline).for_each(|run| cover.add_line(&run));
@@ -170,20 +165,8 @@ impl Chart {
             }
         }
     }
-
-    fn draw_note(&self, canvas: &mut Canvas, frame: &Frame, cover: &mut Cover) {
-        let style = Type { halo: true, opacity: 0.85, ..Type::new(10.5, Anchor::Start) };
-        let lines = wrap(&self.note, style.size, style.weight, 0.55 * frame.plot.w, 4);
-        let w = lines.iter().map(|line| width(line, style.size, style.weight)).fold(0.0, f64::max);
-        let Some((spot, _)) = cover.best(spots(&frame.plot, w, 14.0 * lines.len() as f64)) else { return };
-        for (k, line) in lines.iter().enumerate() {
-            canvas.text((spot.x, spot.y + 14.0 * k as f64 + 10.5), line, style);
-        }
-        cover.take(spot);
-    }
 }
 
-/// Where a legend outside the plot goes.
 enum Outside {
     /// To the right, so large.
     Beside(f64, f64),

@@ -1,6 +1,6 @@
 //! Whole figures: every one parses, and odd input draws something sound.
 
-use super::super::{Bar, LegendPlace, Scale, Series, circle_positions, grid_positions};
+use super::super::{Bar, LegendPlace, Scale, Series};
 use super::*;
 
 /// Parses both themes' SVG, checks what every figure must have, and returns the first.
@@ -20,6 +20,18 @@ fn chart(series: Vec<Series>) -> Chart {
     let mut chart = Chart::new("title", "x", "y");
     chart.series = series;
     chart
+}
+
+/// The places of `count` nodes on a circle, the first at the top, then clockwise.
+fn circle_positions(count: usize) -> Vec<(f64, f64)> {
+    let angle = |k: usize| std::f64::consts::TAU * k as f64 / count.max(1) as f64;
+    (0..count).map(|k| (0.5 + 0.5 * angle(k).sin(), 0.5 + 0.5 * angle(k).cos())).collect()
+}
+
+/// The places of nodes on a grid, row by row from the top.
+fn grid_positions(rows: usize, columns: usize) -> Vec<(f64, f64)> {
+    let share = |k: usize, count: usize| if count < 2 { 0.5 } else { k as f64 / (count - 1) as f64 };
+    (0..rows).flat_map(|r| (0..columns).map(move |c| (share(c, columns), 1.0 - share(r, rows)))).collect()
 }
 
 #[test]
@@ -56,7 +68,7 @@ fn odd_charts_are_drawn() {
         for (x, y) in [(Scale::Linear, Scale::Log), (Scale::Log, Scale::Linear)] {
             let band = points.iter().map(|p| (p.1 - 10.0, p.1 * 2.0)).collect();
             let series = Series::new("s", points.clone()).band(band);
-            let drawn = chart(vec![series]).x_scale(x).y_scale(y).reference(2.0, "bound").note("a note");
+            let drawn = chart(vec![series]).x_scale(x).y_scale(y).reference(2.0, "bound");
             assert!(!sound(&Figure::of(drawn)).contains("no data"));
         }
     }
@@ -87,10 +99,10 @@ fn no_pair_of_values_is_too_odd() {
 
 #[test]
 fn a_lone_point_is_a_dot_and_a_gap_a_break() {
-    let svg = sound(&Figure::of(chart(vec![Series::new("", vec![(1.0, 1.0)])]).without_markers()));
+    let svg = sound(&Figure::of(chart(vec![Series::new("", vec![(1.0, 1.0)])])));
     assert_eq!(svg.matches("<circle").count(), 1);
     let gap = vec![(1.0, 1.0), (2.0, 2.0), (3.0, f64::NAN), (4.0, 1.0), (5.0, 2.0)];
-    let svg = sound(&Figure::of(chart(vec![Series::new("", gap)]).without_markers()));
+    let svg = sound(&Figure::of(chart(vec![Series::new("", gap)])));
     assert_eq!(svg.matches("<path").count(), 2);
 }
 
@@ -105,7 +117,7 @@ fn a_huge_series_gives_a_small_svg() {
 #[test]
 fn text_is_escaped_everywhere() {
     let evil = "</svg><script>&\"'\u{0}";
-    let mut drawn = Chart::new(evil, evil, evil).reference(1.0, evil).note(evil);
+    let mut drawn = Chart::new(evil, evil, evil).reference(1.0, evil);
     drawn.series = vec![Series::new(evil, vec![(0.0, 0.0), (1.0, 2.0)])];
     let heat = Heat::new(evil, vec![vec![1]]).row_labels(vec![evil.into()]).column_labels(vec![evil.into()]);
     let net = Network::new(evil, vec![(0.5, 0.5)], vec![]).labels(vec![evil.into()]).values(vec![0.5], evil);

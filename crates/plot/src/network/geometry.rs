@@ -42,15 +42,3 @@ pub(super) fn push_edge(data: &mut String, from: Pixel, to: Pixel, bow: Option<f
 pub(super) fn tenth(value: f64) -> String {
     number((value * 10.0).round() / 10.0)
 }
-
-/// The places of `count` nodes on a circle, the first at the top, then clockwise.
-pub fn circle_positions(count: usize) -> Vec<(f64, f64)> {
-    let angle = |k: usize| std::f64::consts::TAU * k as f64 / count.max(1) as f64;
-    (0..count).map(|k| (0.5 + 0.5 * angle(k).sin(), 0.5 + 0.5 * angle(k).cos())).collect()
-}
-
-/// The places of nodes on a grid, row by row from the top.
-pub fn grid_positions(rows: usize, columns: usize) -> Vec<(f64, f64)> {
-    let share = |k: usize, count: usize| if count < 2 { 0.5 } else { k as f64 / (count - 1) as f64 };
-    (0..rows).flat_map(|r| (0..columns).map(move |c| (share(c, columns), 1.0 - share(r, rows)))).collect()
-}

@@ -16,7 +16,6 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// The face; nothing if its file cannot be read.
     pub(super) fn new(weight: Weight) -> Option<Self> {
         Some(Self { weight, metrics: metrics(Self::file(weight))?, used: BTreeMap::new() })
     }

@@ -100,7 +100,6 @@ impl<'a> Painter<'a> {
         });
     }
 
-    /// The outline of a shape.
     fn path(&mut self, path: &Path, transform: Transform) {
         let Some(data) = path.data().clone().transform(transform) else { return };
         let mut at = (0.0, 0.0);
@@ -212,7 +211,6 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// The number of a letter's face.
     fn face(&mut self, glyph: &PositionedGlyph) -> Option<usize> {
         let bold = self.fonts.face(glyph.font)?.weight.0 >= 600;
         let weight = if bold { Weight::Bold } else { Weight::Regular };

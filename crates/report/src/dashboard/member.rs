@@ -2,14 +2,13 @@
 //! to others than the owner.
 
 use super::reading::text;
-use super::source::Kept;
+use super::source::Cache;
 use prdo_algorithm::graph::Graph;
 use prdo_store::{Entry, LogLine, State, Status, last_entries, names};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Lines of the log that are shown.
 const LINES: usize = 40;
 /// The status of a node that is not there is read again after this time: its ledger takes a while to add up.
 const STILL: Duration = Duration::from_secs(5);
@@ -17,33 +16,28 @@ const STILL: Duration = Duration::from_secs(5);
 /// How a node's home is read: its agreement and its ledger are no artefacts of `prdo-store`, so whoever knows them says how.
 #[derive(Clone, Copy)]
 pub struct Homes {
-    /// How the node stands.
     pub status: fn(&Path) -> Result<Status, String>,
-    /// Who agreed.
     pub members: fn(&Path) -> Result<Members, String>,
 }
 
-/// The members of an agreement.
 pub struct Members {
-    /// What each is called.
     pub names: Vec<String>,
-    /// Who talks to whom.
     pub graph: Graph,
 }
 
-pub(super) fn state(home: &Path, homes: Option<Homes>, kept: &mut Kept) -> Json {
+pub(super) fn state(home: &Path, homes: Option<Homes>, cache: &mut Cache) -> Json {
     let Some(homes) = homes else { return damaged("Homes of nodes are not read here.", home) };
-    kept.tail.follow(&home.join(names::PROGRESS));
+    cache.tail.follow(&home.join(names::PROGRESS));
     let is_young =
         |(at, status): &(Instant, Status)| status.state != Some(State::Running) && at.elapsed() < STILL;
-    let (at, status) = match kept.status.take().filter(is_young) {
+    let (at, status) = match cache.status.take().filter(is_young) {
         Some(old) => old,
         None => match (homes.status)(home) {
             Ok(status) => (Instant::now(), status.without_secrets()),
             Err(error) => return damaged(&error, home),
         },
     };
-    kept.status = Some((at, status.clone()));
+    cache.status = Some((at, status.clone()));
     let name = status.name.as_deref().unwrap_or_default();
     let title = match status.member.as_deref().unwrap_or_default() {
         "" => name.to_string(),
@@ -53,7 +47,7 @@ pub(super) fn state(home: &Path, homes: Option<Homes>, kept: &mut Kept) -> Json 
         "kind": "node",
         "state": status.state_name(),
         "message": status.said(),
-        "problems": kept.tail.problem(names::PROGRESS).into_iter().collect::<Vec<_>>(),
+        "problems": cache.tail.problem(names::PROGRESS).into_iter().collect::<Vec<_>>(),
         "title": title,
         "member": status.member,
         "round": status.round,

@@ -2,7 +2,7 @@
 //!
 //! The folder is the one source: `run.toml`, `metrics.csv`, `live.json` and `summary.json` of a run, or the status, the
 //! log and `progress.csv` of a node (`source`, `member`). So the page is the same whether it is served from within the run
-//! (`prdo run --watch`) or by another process (`prdo watch DIR`), for a run that goes on, was killed or is long over.
+//! (`prdo run --watch`) or by another process (`prdo watch DIR`), for a run that is running, was killed or is long over.
 //!
 //! Who may look: whoever has the address, which holds a token of 128 bits drawn from the operating system, on this
 //! machine (the server listens on loopback only). The page loads nothing from anywhere else.
@@ -26,13 +26,10 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A dashboard that could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum DashboardError {
-    /// The port cannot be had.
     #[error("the dashboard cannot listen: {0}")]
     Server(#[from] ServerError),
-    /// No token.
     #[error("the operating system has no randomness for the dashboard's address: {0}")]
     Random(String),
 }
@@ -42,9 +39,6 @@ pub struct Port(TcpListener);
 
 impl Port {
     /// Takes a port; 0 takes a free one.
-    ///
-    /// # Errors
-    /// A port that is taken.
     pub fn take(port: u16) -> Result<Self, DashboardError> {
         Ok(Self(bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?))
     }
@@ -61,7 +55,6 @@ pub struct Dashboard {
 /// an answer can take as long again; one that is closed says so.
 const OPEN: Duration = Duration::from_secs(20);
 
-/// What is shown, and to whom.
 struct Shown {
     source: Source,
     /// Open pages, by their nonces. A program that asks for the state without one counts as a page too.
@@ -75,10 +68,6 @@ struct Page {
 }
 
 impl Dashboard {
-    /// Serves a folder.
-    ///
-    /// # Errors
-    /// An operating system without randomness or threads.
     pub fn open(port: Port, source: Source) -> Result<Self, DashboardError> {
         let token = draw()?;
         let shown = Arc::new(Shown { source, pages: Mutex::default() });
@@ -90,7 +79,6 @@ impl Dashboard {
         Ok(Self { server, token, shown })
     }
 
-    /// What to open in a browser.
     pub fn url(&self) -> String {
         format!("http://{}/{}/", self.server.address(), self.token)
     }
@@ -147,9 +135,9 @@ impl Shown {
                 Some(html) => {
                     Response::of("text/html; charset=utf-8", html).policy(page::REPORT_POLICY.into())
                 }
-                None => Response::plain("404 Not Found", "there is no report yet\n"),
+                None => Response::plain("404 Not RunFolder", "there is no report yet\n"),
             },
-            _ => Response::plain("404 Not Found", ""),
+            _ => Response::plain("404 Not RunFolder", ""),
         }
     }
 

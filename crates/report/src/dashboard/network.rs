@@ -16,7 +16,6 @@ const NODES: usize = 20_000;
 /// Up to so many members have their names beside them.
 const NAMED: usize = 60;
 
-/// The network of a run file.
 pub(super) fn of_run(document: &Document) -> Json {
     match wiring(&document.run_file(), None) {
         Ok(wiring) => {

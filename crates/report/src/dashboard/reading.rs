@@ -7,7 +7,6 @@ use std::io::Read;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// More of a file is not read.
 const MOST: u64 = 16 << 20;
 
 /// Opens a regular file: a pipe of that name would keep us waiting.
@@ -42,7 +41,6 @@ pub fn object<T: DeserializeOwned>(path: &Path, problems: &mut Vec<String>) -> O
 /// What tells a changed file from the one that was read: when it was written, and how long it is; `None` is no file.
 pub type Stamp = Option<(SystemTime, u64)>;
 
-/// A file's stamp.
 pub fn stamp(path: &Path) -> Stamp {
     let facts = path.metadata().ok()?;
     Some((facts.modified().ok()?, facts.len()))

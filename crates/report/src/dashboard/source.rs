@@ -19,13 +19,12 @@ const YOUNG: Duration = Duration::from_millis(200);
 pub struct Source {
     folder: PathBuf,
     homes: Option<Homes>,
-    kept: Mutex<Kept>,
+    cache: Mutex<Cache>,
 }
 
 /// What is not read again for every request.
 #[derive(Default)]
-pub(super) struct Kept {
-    /// The curves.
+pub(super) struct Cache {
     pub tail: Tail,
     /// Everything else, and when it was put together.
     state: Option<(Instant, Json)>,
@@ -42,7 +41,7 @@ type Settings = Result<Document, String>;
 impl Source {
     /// A folder, which need not be there yet.
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf(), homes: None, kept: Mutex::new(Kept::default()) }
+        Self { folder: folder.to_path_buf(), homes: None, cache: Mutex::new(Cache::default()) }
     }
 
     /// The folder may be a node's home too.
@@ -51,36 +50,36 @@ impl Source {
         Self { homes: Some(homes), ..self }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How things stand, with the rows from `from` on for a reader who has those of `epoch`.
     pub fn state(&self, epoch: u64, from: u64) -> Json {
-        let mut kept = self.kept();
+        let mut cache = self.cache();
         let young =
-            kept.state.as_ref().filter(|(at, _)| at.elapsed() < YOUNG).map(|(_, state)| state.clone());
+            cache.state.as_ref().filter(|(at, _)| at.elapsed() < YOUNG).map(|(_, state)| state.clone());
         let mut state = match young {
             Some(state) => state,
             None => {
-                let state = self.look(&mut kept);
-                kept.state = Some((Instant::now(), state.clone()));
+                let state = self.look(&mut cache);
+                cache.state = Some((Instant::now(), state.clone()));
                 state
             }
         };
-        state["rows"] = kept.tail.since(epoch, usize::try_from(from).unwrap_or(usize::MAX));
+        state["rows"] = cache.tail.since(epoch, usize::try_from(from).unwrap_or(usize::MAX));
         state
     }
 
     /// The next answer is of the folder as it is then, however young the last one is.
     pub(super) fn look_again(&self) {
-        self.kept().state = None;
+        self.cache().state = None;
     }
 
-    fn look(&self, kept: &mut Kept) -> Json {
+    fn look(&self, cache: &mut Cache) -> Json {
         let mut state = match Contents::of(&self.folder) {
-            Contents::Run => self.run(kept),
-            Contents::Member => member::state(&self.folder, self.homes, kept),
+            Contents::Run => self.run(cache),
+            Contents::Member => member::state(&self.folder, self.homes, cache),
             // Something with results and a report, but no rounds of its own.
             Contents::Comparison | Contents::Results => results(&self.folder),
             Contents::Nothing => nothing(&self.folder),
@@ -96,7 +95,6 @@ impl Source {
         state
     }
 
-    /// The report, if there is one.
     pub fn report(&self) -> Option<String> {
         text(&self.folder.join(names::REPORT))
     }
@@ -106,22 +104,22 @@ impl Source {
         let member = Contents::of(&self.folder) == Contents::Member;
         let file = if member { names::AGREEMENT } else { names::RUN_FILE };
         let now = stamp(&self.folder.join(file));
-        let mut kept = self.kept();
-        if let Some((_, picture)) = kept.network.as_ref().filter(|(then, _)| *then == now) {
+        let mut cache = self.cache();
+        if let Some((_, picture)) = cache.network.as_ref().filter(|(then, _)| *then == now) {
             return picture.clone();
         }
         let picture = match member {
             true => network::of_members(&self.folder, self.homes),
-            false => self.settings(&mut kept).as_ref().as_ref().map_or(Json::Null, network::of_run),
+            false => self.settings(&mut cache).as_ref().as_ref().map_or(Json::Null, network::of_run),
         };
-        kept.network = Some((now, picture.clone()));
+        cache.network = Some((now, picture.clone()));
         picture
     }
 
-    fn settings(&self, kept: &mut Kept) -> Arc<Settings> {
+    fn settings(&self, cache: &mut Cache) -> Arc<Settings> {
         let path = self.folder.join(names::RUN_FILE);
         let now = stamp(&path);
-        if let Some((_, settings)) = kept.settings.as_ref().filter(|(then, _)| *then == now) {
+        if let Some((_, settings)) = cache.settings.as_ref().filter(|(then, _)| *then == now) {
             return Arc::clone(settings);
         }
         let read = match now {
@@ -129,23 +127,23 @@ impl Source {
             None => Err("run.toml is missing: the settings and the network cannot be shown".to_string()),
         };
         let settings = Arc::new(read);
-        kept.settings = Some((now, Arc::clone(&settings)));
+        cache.settings = Some((now, Arc::clone(&settings)));
         settings
     }
 
-    fn run(&self, kept: &mut Kept) -> Json {
+    fn run(&self, cache: &mut Cache) -> Json {
         let mut problems = Vec::new();
         let live: Live = object(&self.folder.join(names::LIVE), &mut problems).unwrap_or_default();
         let summary: Summary = object(&self.folder.join(names::SUMMARY), &mut problems).unwrap_or_default();
-        kept.tail.follow(&self.folder.join(names::METRICS));
-        problems.extend(kept.tail.problem(names::METRICS));
-        let settings = self.settings(kept);
+        cache.tail.follow(&self.folder.join(names::METRICS));
+        problems.extend(cache.tail.problem(names::METRICS));
+        let settings = self.settings(cache);
         let document = settings.as_ref().as_ref();
         problems.extend(document.err().cloned());
         // What the report warns of, that the model did not learn, say.
         problems.extend(summary.warnings.iter().cloned());
         let (state, message) = self.standing(&live, &summary);
-        let tail = &kept.tail;
+        let tail = &cache.tail;
         let round = live.round.map_or(0.0, f64::from).max(tail.last("round").unwrap_or(0.0));
         let rate = live.rounds_per_second;
         // Of all rounds so far: a row has the totals.
@@ -182,16 +180,16 @@ impl Source {
         })
     }
 
-    /// Whether the run goes on, and what to say or do if it does not.
+    /// Whether the run is still running, and what to say or do if it is not.
     fn standing(&self, live: &Live, summary: &Summary) -> (State, Option<String>) {
         let again = live.again.as_deref().unwrap_or("the command that began it, and --resume");
         if summary.finished {
             return (State::Finished, None);
         }
-        let said = live.message.as_deref().unwrap_or("no reason was written");
+        let message = live.message.as_deref().unwrap_or("no reason was written");
         match live.state {
-            Some(State::Failed) => (State::Failed, Some(said.to_string())),
-            Some(State::Stopped) => (State::Stopped, Some(format!("{said}. Go on with: {again}"))),
+            Some(State::Failed) => (State::Failed, Some(message.to_string())),
+            Some(State::Stopped) => (State::Stopped, Some(format!("{message}. Resume with: {again}"))),
             // Between the last round and the summary there are models and a report to write.
             Some(State::Finished) => (State::Finished, None),
             Some(State::Running) | None if prdo_disk::holder(&self.folder).is_some() => {
@@ -199,7 +197,7 @@ impl Source {
             }
             Some(State::Running) | None => {
                 let words = "Its process ended without a word (killed, or the machine stopped)";
-                (State::Stopped, Some(format!("{words}. Go on with: {again}")))
+                (State::Stopped, Some(format!("{words}. Resume with: {again}")))
             }
         }
     }
@@ -235,7 +233,6 @@ fn title(document: Option<&Document>) -> String {
     format!("{name}: {method}")
 }
 
-/// What the run is, in a few lines.
 fn facts(document: Option<&Document>, summary: &Summary) -> Vec<(&'static str, String)> {
     let Some(document) = document else { return Vec::new() };
     let text = |key| document.get(key).map(|value| value.to_string().trim_matches('"').to_string());

@@ -7,7 +7,6 @@ use std::path::Path;
 
 /// So many rows are kept; of more, every second one, and so on.
 const ROWS: usize = 8192;
-/// Bytes that are read at a time.
 const PIECE: u64 = 8 << 20;
 /// Bytes before the place of reading by which a file is known again.
 const ANCHOR: usize = 96;
@@ -29,7 +28,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Reads what is new. A file that was replaced (a run that goes on writes its rows anew) is read from its start.
+    /// Reads what is new. A file that was replaced (a resumed run writes its rows anew) is read from its start.
     pub fn follow(&mut self, path: &Path) {
         if self.read(path).is_none() && self.offset > 0 {
             self.restart();
@@ -103,13 +102,11 @@ impl Tail {
         }
     }
 
-    /// Why no more is read, in words.
     pub fn problem(&self, name: &str) -> Option<String> {
         self.damaged
             .then(|| format!("{name} is damaged after its row {}: what comes later is not shown", self.count))
     }
 
-    /// A value of the last row.
     pub fn last(&self, column: &str) -> Option<f64> {
         let at = self.columns.iter().position(|name| name == column)?;
         self.last.get(at).copied().flatten()

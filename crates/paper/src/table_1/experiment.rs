@@ -1,22 +1,22 @@
 //! What was asked for: which cells, in which order, from which data, into which folder.
 
-use super::super::error::Error;
-use super::super::front::{Facts, Stage};
-use super::super::grid::{Grid, Key as _, Results as _};
-use super::super::typed::{Command, distinct, list, quoted};
 use super::page;
-use super::results::{Cell, Deal, Results};
+use super::results::{Cell, Partition, Results};
 use super::run_file::run_file;
-use super::setting::{BUDGETS, Group, Key, Noise, PAPER_ROUNDS, Setting, paper_multiplier, thousands};
+use super::setting::{BUDGETS, Group, Key, Noise, PAPER_ROUNDS, Setting, paper_multiplier};
+use crate::error::Error;
+use crate::front::{Facts, Stage};
+use crate::grid::show::thousands;
+use crate::grid::{Grid, Key as _, Results as _};
+use crate::images::Data;
+use crate::typed::{Command, distinct, list, quoted};
 use prdo::algorithm::Method;
 use prdo::network::Law;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// T of `--quick`.
 const QUICK_ROUNDS: u32 = 60;
-/// A file that every copy of CIFAR-10's binary version has, and the bytes of each of them: 10,000 images.
-const FIRST_BATCH: &str = "data_batch_1.bin";
+/// The bytes of each file of CIFAR-10's binary version: 10,000 images.
 const BYTES: u64 = 10_000 * (1 + 3 * 32 * 32);
 
 /// What was asked for, as it was: what is left open is empty or `None`.
@@ -31,34 +31,27 @@ pub struct Request {
     pub start: Law,
     pub out: Option<PathBuf>,
     pub quick: bool,
-    /// Time between checkpoints.
     pub checkpoint_every: Duration,
 }
 
 /// What was asked for, checked and complete.
-pub struct Plan {
-    /// The table.
+pub struct Table1 {
     pub group: Group,
-    /// Its rows.
+    /// The rows of its table.
     pub methods: Vec<Method>,
     /// Its columns.
     pub epsilons: Vec<f64>,
-    /// The seeds.
     pub seeds: Vec<u64>,
-    /// Where results go.
     pub out: PathBuf,
     checkpoint_every: Duration,
     data: PathBuf,
 }
 
-impl Plan {
-    /// Checks what was asked for.
+impl Table1 {
     pub fn new(request: Request) -> Result<Self, Error> {
-        let (setting, rounds, epsilons) = match request.quick {
-            false => (Setting::Paper, PAPER_ROUNDS, &BUDGETS[..]),
-            true => (Setting::Quick, QUICK_ROUNDS, &BUDGETS[2..]),
-        };
-        let plan = Self {
+        let setting = if request.quick { Setting::Quick } else { Setting::Paper };
+        let (rounds, epsilons) = defaults(setting);
+        let asked = Self {
             group: Group {
                 setting,
                 rounds: request.rounds.unwrap_or(rounds),
@@ -72,15 +65,15 @@ impl Plan {
             checkpoint_every: request.checkpoint_every,
             data: request.data,
         };
-        plan.check_noise()?;
-        if request.quick && plan.group.start != Law::default() {
+        asked.check_noise()?;
+        if request.quick && asked.group.start != Law::default() {
             return Err(Error::Choice {
-                choice: format!("--start {}", plan.group.start.name()),
+                choice: format!("--start {}", asked.group.start.name()),
                 with: "--quick".to_string(),
                 why: ": its linear model starts at 0; leave --start out",
             });
         }
-        Ok(plan)
+        Ok(asked)
     }
 
     /// The paper's multipliers mean nothing elsewhere.
@@ -111,28 +104,14 @@ impl Plan {
         if self.group.setting == Setting::Quick {
             return Ok(PathBuf::new());
         }
-        const FOLDER: &str = "cifar-10-batches-bin";
-        let places = vec![self.data.join(FOLDER), self.data.clone()];
-        let Some(found) = places.iter().find(|place| place.join(FIRST_BATCH).is_file()) else {
-            return Err(Error::NoData {
-                title: "CIFAR-10",
-                name: "cifar10",
-                file: FIRST_BATCH,
-                looked: places,
-                option: "--data",
-                folder: FOLDER,
-            });
-        };
-        check_whole(found)?;
-        std::path::absolute(found).map_err(|error| Error::Path {
-            option: "--data",
-            path: self.data.clone(),
-            error,
-        })
+        let folder = Data::Cifar10.place().map_or("", |(folder, _)| folder);
+        let found = Data::Cifar10.find(vec![self.data.join(folder), self.data.clone()], "--data")?;
+        check_complete(&found)?;
+        Ok(found)
     }
 }
 
-impl Grid for Plan {
+impl Grid for Table1 {
     type Key = Key;
     type Results = Results;
     const DRAWN_AFTER_EACH: bool = true;
@@ -160,8 +139,7 @@ impl Grid for Plan {
 
     fn command(&self) -> String {
         let quick = self.group.setting == Setting::Quick;
-        let (budgets, rounds) =
-            if quick { (&BUDGETS[2..], QUICK_ROUNDS) } else { (&BUDGETS[..], PAPER_ROUNDS) };
+        let (rounds, budgets) = defaults(self.group.setting);
         let start = self.group.start;
         Command::new("prdo reproduce table-1")
             .switch(quick, "quick")
@@ -180,7 +158,6 @@ impl Grid for Plan {
         self.checkpoint_every
     }
 
-    /// One of each budget.
     fn tried_first(&self, left: &[Key]) -> Vec<Key> {
         let mut first: Vec<Key> = Vec::new();
         for key in left {
@@ -203,7 +180,7 @@ impl Grid for Plan {
     }
 
     fn enter(&self, results: &mut Results, key: &Key, facts: &Facts, stage: &Stage) -> Result<(), Error> {
-        results.keep_deal(Deal {
+        results.set_partition(Partition {
             setting: key.group.setting,
             data: facts.data.clone(),
             counts: facts.class_counts.clone(),
@@ -219,21 +196,26 @@ impl Grid for Plan {
 }
 
 /// Refuses a part of CIFAR-10: its results would stand in the paper's table.
-fn check_whole(folder: &Path) -> Result<(), Error> {
+fn check_complete(folder: &Path) -> Result<(), Error> {
     let batches = (1..=5).map(|k| format!("data_batch_{k}.bin"));
     for name in batches.chain(["test_batch.bin".to_string()]) {
         let file = folder.join(name);
         let found = std::fs::metadata(&file).map_or(0, |facts| facts.len());
         if found != BYTES {
-            return Err(Error::CutData { file, found, whole: BYTES });
+            return Err(Error::TruncatedData { file, found, expected: BYTES });
         }
     }
     Ok(())
 }
 
-fn default_out(setting: Setting) -> PathBuf {
+/// T and the budgets where none are asked for.
+fn defaults(setting: Setting) -> (u32, &'static [f64]) {
     match setting {
-        Setting::Paper => PathBuf::from("runs/table-1"),
-        Setting::Quick => PathBuf::from("runs/table-1-quick"),
+        Setting::Paper => (PAPER_ROUNDS, &BUDGETS),
+        Setting::Quick => (QUICK_ROUNDS, &BUDGETS[2..]),
     }
+}
+
+fn default_out(setting: Setting) -> PathBuf {
+    PathBuf::from(if setting == Setting::Paper { "runs/table-1" } else { "runs/table-1-quick" })
 }

@@ -5,12 +5,12 @@ use prdo_simulator::Row;
 use prdo_store::column;
 
 /// A figure's name in files, what it is called, and what it means.
-const WORDS: [(&str, &str, &str); 9] = [
+const TERMS: [(&str, &str, &str); 9] = [
     (
         "test_accuracy",
         "Test accuracy",
         "the share of the held-out records, on which nothing was trained, whose class the model gets right; it is worth \
-         something only beyond what always saying the most common class gets.",
+         something only beyond what always predicting the majority class gets.",
     ),
     (
         "test_auc",
@@ -38,33 +38,32 @@ const WORDS: [(&str, &str, &str); 9] = [
     (
         "epsilon_spent",
         "ε",
-        "how much all messages together may tell about any one record: the smaller, the better it is protected.",
+        "how much all messages together may reveal about any one record: the smaller, the better it is protected.",
     ),
     (
         "factor",
         "e^ε",
-        "the factor by which any one record may at most change how likely anything is that an observer sees; 1 would \
-         mean that nobody can tell whether it is there.",
+        "any one record changes the probability of anything an observer sees by at most this factor; 1 would mean that \
+         nobody can tell whether it is there.",
     ),
     (
         "clipped_gradient_fraction",
         "Clipped gradients",
-        "the share of records that pulled harder than the clip allows and were shortened to it; that is what bounds the \
+        "the share of sampled records whose gradient was longer than the clip and was shortened to it; this bounds the \
          influence of each.",
     ),
     (
         "clipped_difference_fraction",
         "Clipped differences",
-        "the same for the change of a record’s pull between two rounds.",
+        "the same for the change of a record’s gradient between two rounds.",
     ),
 ];
 
 /// What a figure means, by its name in files.
 pub(crate) fn meaning(key: &str) -> Option<&'static str> {
-    WORDS.iter().find(|(known, ..)| *known == key).map(|(.., meaning)| *meaning)
+    TERMS.iter().find(|(known, ..)| *known == key).map(|(.., meaning)| *meaning)
 }
 
-/// Whether a figure is among what was measured.
 fn is_shown(key: &str, rows: &[&Row], auc: bool) -> bool {
     let key = match key {
         "test_auc" => return auc,
@@ -76,7 +75,7 @@ fn is_shown(key: &str, rows: &[&Row], auc: bool) -> bool {
 
 /// The words that these measurements use, folded; `auc` is whether an area under the ROC curve is among them.
 pub(crate) fn add(page: &mut Page, rows: &[&Row], auc: bool) {
-    let shown = WORDS.iter().filter(|(key, ..)| is_shown(key, rows, auc));
+    let shown = TERMS.iter().filter(|(key, ..)| is_shown(key, rows, auc));
     let terms: Vec<(&str, String)> =
         shown.map(|(_, name, meaning)| (*name, (*meaning).to_string())).collect();
     if !terms.is_empty() {

@@ -10,10 +10,8 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use std::path::Path;
 
-/// A report, and what it lacks.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The page.
     pub html: String,
     /// What is missing or damaged in the folder; the page lists it too.
     pub gaps: Vec<Gap>,
@@ -31,7 +29,6 @@ pub struct Gap {
     pub file: String,
     /// The line, from 1, where one is to blame.
     pub line: Option<usize>,
-    /// What is wrong and what it means.
     pub what: String,
 }
 
@@ -50,21 +47,18 @@ impl fmt::Display for Gap {
     }
 }
 
-/// What was found of one run.
-pub(crate) struct Found {
+pub(crate) struct RunFolder {
     /// `run.toml`, understood.
     pub(crate) document: Option<Document>,
-    /// `run.toml` as it stands.
     pub(crate) settings: Option<String>,
     pub(crate) rows: Vec<Row>,
     /// `summary.json`, as far as it can be read.
     pub(crate) summary: Option<Summary>,
-    /// Whether there is a checkpoint to go on from.
     pub(crate) checkpoint: bool,
     pub(crate) gaps: Vec<Gap>,
 }
 
-impl Found {
+impl RunFolder {
     pub(crate) fn read(folder: &Path) -> Self {
         let mut gaps = Vec::new();
         let settings =
@@ -79,16 +73,8 @@ impl Found {
         let rows = text(folder, names::METRICS, &mut gaps, "the measurements");
         let rows = rows.map_or(Vec::new(), |text| rows_of(&text, &mut gaps));
         let checkpoint = folder.join(names::CHECKPOINT).is_file();
-        // A run that is not finished has no summary: that is no damage.
-        let summary = match folder.join(names::SUMMARY).exists() {
-            true => read(
-                folder,
-                names::SUMMARY,
-                &mut gaps,
-                "what the data was, who held what and how long it took",
-            ),
-            false => None,
-        };
+        let holds = "what the data was, who held what and how long it took";
+        let summary = read(folder, names::SUMMARY, &mut gaps, holds);
         Self { document, settings, rows, summary, checkpoint, gaps }
     }
 
@@ -97,7 +83,6 @@ impl Found {
         self.document.is_none() && self.rows.is_empty() && self.summary.is_none() && self.settings.is_none()
     }
 
-    /// The settings' value, where they can be read.
     pub(crate) fn text(&self, key: Key) -> Option<String> {
         self.document.as_ref()?.text(key)
     }
@@ -109,7 +94,6 @@ impl Found {
         resolved.or_else(listed).unwrap_or_default()
     }
 
-    /// Whether the summary says that the run is finished.
     pub(crate) fn is_finished(&self) -> bool {
         self.summary.as_ref().is_some_and(|summary| summary.finished)
     }
@@ -154,7 +138,8 @@ pub(crate) fn text(folder: &Path, name: &str, gaps: &mut Vec<Gap>, holds: &str) 
     }
 }
 
-/// As much of an artefact as can be read; `holds` says what a report lacks without it.
+/// As much of an artefact as can be read; `holds` says what a report lacks without it. That there is none is no damage: a
+/// run that is not finished has no summary.
 pub(crate) fn read<T: DeserializeOwned>(
     folder: &Path,
     name: &str,
@@ -163,6 +148,7 @@ pub(crate) fn read<T: DeserializeOwned>(
 ) -> Option<T> {
     let bytes = match std::fs::read(folder.join(name)) {
         Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(error) => {
             gaps.push(Gap::new(name, format!("cannot be read: {error}")));
             return None;
@@ -197,7 +183,6 @@ pub(crate) fn nothing(folder: &Path, gaps: &[Gap]) -> String {
     )
 }
 
-/// The list of what is missing, on the page.
 pub(crate) fn add_gaps(page: &mut Page, gaps: &[Gap]) {
     if gaps.is_empty() {
         return;

@@ -1,19 +1,18 @@
 //! What was asked for: which runs, from which data, into which folder.
 
-use super::super::error::Error;
-use super::super::front::{Facts, Stage};
-use super::super::grid::{Grid, Results as _};
-use super::super::typed::{Command, distinct, list, quoted};
 use super::page;
 use super::results::{Cell, Results};
-use super::setting::{Data, Key, Map};
+use super::setting::{Key, Map};
+use crate::error::Error;
+use crate::front::{Facts, Stage};
+use crate::grid::{Grid, Results as _};
+use crate::images::Data;
+use crate::typed::{Command, distinct, list, quoted};
 use prdo::algorithm::Method;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The budgets of the frontier.
 const BUDGETS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 6.0, 8.0];
-/// Those of `--quick`.
 const QUICK_BUDGETS: [f64; 2] = [1.0, 8.0];
 const SEEDS: u64 = 3;
 /// A run takes seconds: this is for those on slow machines.
@@ -27,7 +26,6 @@ pub struct Request {
     pub maps: Vec<Map>,
     pub methods: Vec<Method>,
     pub epsilons: Vec<f64>,
-    /// How many.
     pub seeds: Option<u64>,
     pub out: Option<PathBuf>,
     pub quick: bool,
@@ -36,8 +34,7 @@ pub struct Request {
 }
 
 /// What was asked for, checked and complete.
-pub struct Plan {
-    /// Where results go.
+pub struct Frontier {
     pub out: PathBuf,
     /// What is left out because it is not here, in words.
     pub skipped: Vec<String>,
@@ -50,15 +47,12 @@ pub struct Plan {
     quick: bool,
 }
 
-impl Plan {
+impl Frontier {
     /// Checks what was asked for. Data that was not asked for by name may be missing.
     pub fn new(request: Request) -> Result<Self, Error> {
         let quick = request.quick;
-        let (data, maps, epsilons): (&[Data], &[Map], &[f64]) = match quick {
-            false => (&Data::REAL, &Map::ALL, &BUDGETS),
-            true => (&[Data::Digits], &[Map::Scattering], &QUICK_BUDGETS),
-        };
-        let mut plan = Self {
+        let (data, maps, epsilons) = defaults(quick);
+        let mut asked = Self {
             out: request.out.unwrap_or_else(|| default_out(quick)),
             skipped: Vec::new(),
             data: distinct(&request.data, data),
@@ -70,9 +64,9 @@ impl Plan {
             quick,
         };
         if !request.table_only {
-            plan.check_data(!request.data.is_empty())?;
+            asked.check_data(!request.data.is_empty())?;
         }
-        Ok(plan)
+        Ok(asked)
     }
 
     fn check_data(&mut self, asked: bool) -> Result<(), Error> {
@@ -91,23 +85,12 @@ impl Plan {
 
     /// Where a set of images is; nowhere for one that is bundled.
     fn data(&self, data: Data) -> Result<PathBuf, Error> {
-        let Some((name, file)) = data.place() else { return Ok(PathBuf::new()) };
-        let folder = self.folder.join(name);
-        if !folder.join(file).is_file() {
-            return Err(Error::NoData {
-                title: data.title(),
-                name: data.name(),
-                file,
-                looked: vec![folder],
-                option: "--folder",
-                folder: name,
-            });
-        }
-        std::path::absolute(&folder).map_err(|error| Error::Path { option: "--folder", path: folder, error })
+        let folder = data.place().map_or("", |(folder, _)| folder);
+        data.find(vec![self.folder.join(folder)], "--folder")
     }
 }
 
-impl Grid for Plan {
+impl Grid for Frontier {
     type Key = Key;
     type Results = Results;
     const DRAWN_AFTER_EACH: bool = false;
@@ -139,8 +122,7 @@ impl Grid for Plan {
     }
 
     fn command(&self) -> String {
-        let budgets: &[f64] = if self.quick { &QUICK_BUDGETS } else { &BUDGETS };
-        let maps: &[Map] = if self.quick { &[Map::Scattering] } else { &Map::ALL };
+        let (_, maps, budgets) = defaults(self.quick);
         Command::new("prdo reproduce frontier")
             .switch(self.quick, "quick")
             .option(self.folder != Path::new("data"), "folder", &quoted(&self.folder))
@@ -157,15 +139,6 @@ impl Grid for Plan {
         CHECKPOINT_EVERY
     }
 
-    /// A run takes seconds: what is wrong is seen soon enough.
-    fn tried_first(&self, _left: &[Key]) -> Vec<Key> {
-        Vec::new()
-    }
-
-    fn announcement(&self, _key: &Key, _facts: &Facts, _round: u32) -> Option<String> {
-        None
-    }
-
     /// Only what is finished is remembered.
     fn enter(&self, results: &mut Results, key: &Key, _facts: &Facts, stage: &Stage) -> Result<(), Error> {
         if let Some(summary) = &stage.summary {
@@ -179,17 +152,24 @@ impl Grid for Plan {
     }
 }
 
+/// What is run where nothing else is asked for.
+fn defaults(quick: bool) -> (&'static [Data], &'static [Map], &'static [f64]) {
+    match quick {
+        false => (&Data::REAL, &Map::ALL, &BUDGETS),
+        true => (&[Data::Digits], &[Map::Scattering], &QUICK_BUDGETS),
+    }
+}
+
 fn default_out(quick: bool) -> PathBuf {
     PathBuf::from(if quick { "runs/frontier-quick" } else { "runs/frontier" })
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    fn plan(quick: bool, folder: &Path, data: &[Data]) -> Result<Plan, Error> {
-        Plan::new(Request {
+    fn asked(quick: bool, folder: &Path, data: &[Data]) -> Result<Frontier, Error> {
+        Frontier::new(Request {
             data: data.to_vec(),
             folder: folder.to_path_buf(),
             maps: Vec::new(),
@@ -204,9 +184,9 @@ mod tests {
 
     #[test]
     fn runs_are_all_combinations_and_missing_data_is_named() {
-        assert_eq!(plan(true, Path::new("data"), &[]).unwrap().cells().len(), 2 * 5 * 3);
+        assert_eq!(asked(true, Path::new("data"), &[]).unwrap().cells().len(), 2 * 5 * 3);
         let missing =
-            |data: &[Data]| plan(false, Path::new("nowhere"), data).map(|_| ()).unwrap_err().to_string();
+            |data: &[Data]| asked(false, Path::new("nowhere"), data).map(|_| ()).unwrap_err().to_string();
         let why = missing(&[]);
         assert!(why.contains("data_batch_1.bin") && why.contains("prdo data get cifar10"), "{why}");
         let why = missing(&[Data::Mnist]);
@@ -219,8 +199,8 @@ mod tests {
         let images = folder.path().join("mnist");
         std::fs::create_dir(&images).unwrap();
         std::fs::write(images.join("train-images-idx3-ubyte"), "").unwrap();
-        let plan = plan(false, folder.path(), &[]).unwrap();
-        assert!(plan.cells().iter().all(|key| key.data == Data::Mnist) && plan.skipped.len() == 2);
-        assert!(plan.skipped[0].contains("SKIPPED: CIFAR-10"), "{:?}", plan.skipped);
+        let asked = asked(false, folder.path(), &[]).unwrap();
+        assert!(asked.cells().iter().all(|key| key.data == Data::Mnist) && asked.skipped.len() == 2);
+        assert!(asked.skipped[0].contains("SKIPPED: CIFAR-10"), "{:?}", asked.skipped);
     }
 }
