@@ -41,9 +41,6 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 }
 
 /// Reads CSV text from `input`, which errors call `file`.
-///
-/// # Errors
-/// As [`read`].
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &[Setting::Prefix])?;
     let mut rows = match &options.columns {
@@ -62,9 +59,6 @@ pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset,
 }
 
 /// One column of the CSV file at `path` as text, a line each.
-///
-/// # Errors
-/// When the file cannot be read or has no such column.
 pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
     let (file, input) = super::open(path)?;
     let mut rows = Rows::open(&file, input)?;
@@ -79,7 +73,6 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
 /// A table as text, for who deals it out and does not read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// The columns' names.
     pub names: Vec<String>,
     /// The text of every cell, a record each, with its line.
     pub rows: Vec<(u64, Vec<String>)>,
@@ -100,20 +93,21 @@ pub fn cells(path: &Path) -> Result<Cells, DataError> {
     Ok(Cells { names, rows })
 }
 
-/// CSV text of these records.
-///
-/// # Errors
-/// None: memory takes everything.
-pub fn text_of<'a>(
-    names: &[String],
-    rows: impl IntoIterator<Item = &'a Vec<String>>,
-) -> std::io::Result<Vec<u8>> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(names)?;
-    for row in rows {
-        writer.write_record(row)?;
+/// CSV text of these lines, the columns' names first; a cell stands in quotes where it needs them.
+pub fn text_of<L, C>(lines: impl IntoIterator<Item = L>) -> String
+where
+    L: IntoIterator<Item = C>,
+    C: AsRef<str>,
+{
+    let mut writer = ::csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    // Memory takes everything, and lines of any length are taken: nothing of this fails.
+    for line in lines {
+        for cell in line {
+            let _ = writer.write_field(cell.as_ref());
+        }
+        let _ = writer.write_record(None::<&[u8]>);
     }
-    writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 /// The names of the columns of the CSV file at `path`.
@@ -142,7 +136,6 @@ pub(super) struct Rows<'a, R: Read> {
 /// A file whose first bytes were looked at.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// One of them.
 pub(super) struct Row<'a> {
     file: &'a str,
     pub(super) line: u64,
@@ -150,7 +143,6 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a, R: Read> Rows<'a, R> {
-    /// Reads the header.
     pub(super) fn open(file: &'a str, input: R) -> Result<Self, DataError> {
         let mut rows = Self::reading(file, input, &mut ReaderBuilder::new())?;
         let reader = &mut rows.reader;
@@ -189,7 +181,6 @@ impl<'a, R: Read> Rows<'a, R> {
         Ok(Self { file, names: Vec::new(), reader, record: ByteRecord::new(), returns })
     }
 
-    /// The columns' names.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
@@ -213,7 +204,6 @@ impl<'a, R: Read> Rows<'a, R> {
 }
 
 impl Row<'_> {
-    /// The text of a column.
     pub(super) fn text(&self, column: usize) -> Result<&str, DataError> {
         text(self.file, self.line, self.record.get(column).unwrap_or_default())
     }

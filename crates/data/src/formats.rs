@@ -121,7 +121,12 @@ impl Format {
         self.card().layout
     }
 
-    /// The [`Options::prefix`] of the test images that the folder `path` brings along, if it does.
+    /// The [`Options::prefix`] of test images, where a folder of such files may bring them along.
+    pub fn test_prefix(self) -> Option<&'static str> {
+        self.card().folder.as_ref().map(|folder| folder.test)
+    }
+
+    /// The same, if the folder `path` does.
     pub fn test_part(self, path: &Path) -> Option<&'static str> {
         self.card().folder.as_ref().filter(|folder| (folder.has_test)(path)).map(|folder| folder.test)
     }

@@ -43,9 +43,6 @@ pub fn logistic(
 
 /// Held-out records of [`logistic`] with the same `dimension`, `heterogeneity`, `nodes` and `seed`: from the
 /// mixture of the nodes' laws, as many from each node (one more from the first ones where it does not divide).
-///
-/// # Errors
-/// As [`logistic`].
 pub fn logistic_held_out(
     records: usize,
     dimension: usize,
@@ -121,9 +118,6 @@ pub fn blobs(
 }
 
 /// Held-out records of [`blobs`] with the same `dimension`, `classes`, `spread` and `seed`.
-///
-/// # Errors
-/// As [`blobs`].
 pub fn blobs_held_out(
     records: usize,
     dimension: usize,
@@ -178,9 +172,6 @@ impl BlobLaw {
 
 /// Target points for losses such as ½‖x − c‖², one table a node: a centre cᵢ ~ N(0, `heterogeneity` · I) a node
 /// and records cᵢ + N(0, I). Labels are 0.
-///
-/// # Errors
-/// As [`logistic`].
 pub fn quadratic(
     nodes: usize,
     records: usize,

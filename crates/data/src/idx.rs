@@ -43,9 +43,6 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset<u8>, DataError> {
 }
 
 /// Reads an images file and a labels file.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_pair(images: &Path, labels: &Path) -> Result<Dataset<u8>, DataError> {
     let bytes = |path: &Path| {
         let name = path.display().to_string();
@@ -56,9 +53,6 @@ pub fn read_pair(images: &Path, labels: &Path) -> Result<Dataset<u8>, DataError>
 }
 
 /// Reads the bytes of an images file and a labels file, each given with the name errors call it by.
-///
-/// # Errors
-/// As [`read`].
 pub fn parse(images: (&str, &[u8]), labels: (&str, &[u8])) -> Result<Dataset<u8>, DataError> {
     let (images_name, labels_name) = (images.0, labels.0);
     let (shape, pixels) = header(images_name, images.1)?;

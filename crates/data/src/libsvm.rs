@@ -33,9 +33,6 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 }
 
 /// Reads LibSVM text from `input`, which errors call `file`.
-///
-/// # Errors
-/// As [`read`].
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse(
         "LibSVM",

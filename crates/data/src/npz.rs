@@ -36,18 +36,12 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 }
 
 /// Reads the NPZ file at `path` and leaves images as bytes.
-///
-/// # Errors
-/// As [`read`].
 pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
     let (name, file) = super::open(path)?;
     parse(&name, BufReader::new(file), options)
 }
 
 /// Reads an NPZ archive from `input`, which errors call `file`.
-///
-/// # Errors
-/// As [`read`].
 pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<Loaded, DataError> {
     options.refuse("NPZ", &[Setting::Features, Setting::Prefix, Setting::Columns])?;
     let mut archive = ZipArchive::new(input).map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
@@ -132,9 +126,6 @@ impl Names {
 
 /// Writes `data` so that [`load`] reads it back: images as bytes with their shape, all else as numbers, labels and
 /// nodes as numbers, and the names of classes and features. Nodes' names have no place in the format.
-///
-/// # Errors
-/// When `output` fails.
 pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) -> io::Result<()> {
     let (table, records) = (&data.table, data.table.len());
     let mut archive = ZipWriter::new(output);

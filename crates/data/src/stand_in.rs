@@ -42,9 +42,6 @@ pub fn tables(
 }
 
 /// Held-out records of [`tables`] with the same `columns`, `nodes`, `classes` and `seed`: about as many from each node.
-///
-/// # Errors
-/// As [`tables`].
 pub fn held_out(
     columns: &[Column],
     nodes: usize,

@@ -205,9 +205,6 @@ pub fn survey(path: &Path) -> Result<Vec<ColumnSurvey>, DataError> {
 
 /// Refuses what a reader would refuse of a file with these columns: names that occur twice, label and node in one column,
 /// a chosen feature without a name.
-///
-/// # Errors
-/// As those of the reader.
 pub fn check_columns(file: &str, found: &[ColumnSurvey], options: &Options) -> Result<(), DataError> {
     let names: Vec<String> = found.iter().map(|column| column.name.clone()).collect();
     Roles::of(file, &names, options).map(|_| ())

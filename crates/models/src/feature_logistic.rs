@@ -18,9 +18,6 @@ pub struct FeatureLogistic<F: Feature> {
 
 impl<F: Feature> FeatureLogistic<F> {
     /// The model on such records, its intercept multiplied by `constant`.
-    ///
-    /// # Errors
-    /// A constant that is negative or not finite.
     pub fn new(model: Logistic, constant: f64) -> Result<Self, ModelError> {
         Ok(Self { model, constant: non_negative("constant", constant)?, records: PhantomData })
     }

@@ -15,7 +15,9 @@ mod logistic;
 mod quadratic;
 mod softmax;
 
-pub use card::{Bound, Intercept, LINEAR, Labels, LinearModel, MappedModel, ModelCard, Parameter, Sizes};
+pub use card::{
+    Bound, Duplicate, Intercept, LINEAR, Labels, LinearModel, MappedModel, ModelCard, Parameter, Sizes,
+};
 pub use feature_logistic::FeatureLogistic;
 pub use log_cosh::LogCosh;
 pub use logistic::Logistic;
@@ -28,11 +30,8 @@ use prdo_data::{Feature, Table};
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("model.{field} = {value} is not allowed: it must be {allowed}")]
 pub struct ModelError {
-    /// Which setting.
     pub field: &'static str,
-    /// What was given.
     pub value: f64,
-    /// What is allowed, in words.
     pub allowed: &'static str,
 }
 

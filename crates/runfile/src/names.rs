@@ -51,7 +51,6 @@ pub(crate) fn samplings() -> Vec<&'static str> {
     SAMPLINGS.map(|(name, _)| name).to_vec()
 }
 
-/// The name of a sampling in run files.
 pub fn sampling_name(sampling: Sampling) -> &'static str {
     let [poisson, without_replacement, full] = SAMPLINGS.map(|(name, _)| name);
     match sampling {

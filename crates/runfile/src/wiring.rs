@@ -11,7 +11,6 @@ use prdo_algorithm::graph::{Graph, Kind, Mixing, Network, Weights, parse_network
 pub struct Wiring {
     /// The family, unless the graph came from a file.
     pub kind: Option<Kind>,
-    /// The edges.
     pub graph: Graph,
     /// W, not yet checked.
     pub mixing: Mixing,

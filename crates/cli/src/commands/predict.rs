@@ -8,7 +8,6 @@ use prdo::data::{self, Format, csv};
 use prdo::disk::write_atomically;
 use prdo::predict::{ClassScores, PredictError, Predictions, Scores, Threshold};
 use serde_json::{Value as Json, json};
-use std::fmt::Write;
 use std::path::Path;
 
 impl From<PredictError> for Failure {
@@ -107,16 +106,15 @@ fn key(path: &Path, name: &str) -> Result<Key, Failure> {
 
 /// The class that is predicted, and every class's probability.
 fn table(predictions: &Predictions, key: Option<&Key>) -> String {
-    let heads: Vec<String> = predictions.classes.iter().map(|class| field(&format!("p_{class}"))).collect();
-    let first = key.map_or(String::new(), |key| field(&key.name) + ",");
-    let mut text = format!("{first}prediction,{}\n", heads.join(","));
-    for (k, (class, row)) in predictions.classes_of_records().zip(&predictions.probabilities).enumerate() {
-        let name = predictions.classes.get(class).map_or(String::new(), |name| field(name));
-        let cells: Vec<String> = row.iter().map(|p| format!("{p:.6}")).collect();
-        let first = key.and_then(|key| key.values.get(k)).map_or(String::new(), |value| field(value) + ",");
-        let _ = writeln!(text, "{first}{name},{}", cells.join(","));
-    }
-    text
+    let head = key.map(|key| key.name.clone()).into_iter().chain(["prediction".to_string()]);
+    let head = head.chain(predictions.classes.iter().map(|class| format!("p_{class}"))).collect();
+    let row = |(k, (class, row)): (usize, (usize, &Vec<f64>))| -> Vec<String> {
+        let first = key.and_then(|key| key.values.get(k)).cloned();
+        let name = predictions.classes.get(class).cloned().unwrap_or_default();
+        first.into_iter().chain([name]).chain(row.iter().map(|p| format!("{p:.6}"))).collect()
+    };
+    let records = predictions.classes_of_records().zip(&predictions.probabilities).enumerate();
+    csv::text_of(std::iter::once(head).chain(records.map(row)))
 }
 
 /// The same for programs; where a file has the predictions, only what is to be said of them.
@@ -145,10 +143,4 @@ fn to_json(predictions: &Predictions, key: Option<&Key>, out: Option<&Path>) -> 
         "file": out.map(|out| out.display().to_string()),
         "predictions": out.is_none().then(|| all.map(one).collect::<Vec<_>>()),
     })
-}
-
-/// A field of a CSV file.
-fn field(text: &str) -> String {
-    let plain = !text.contains([',', '"', '\n', '\r']);
-    if plain { text.to_string() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }

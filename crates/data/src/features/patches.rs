@@ -40,7 +40,6 @@ const RIDGE: f64 = 0.1;
 /// Patches that filters are made from, and how often they are improved.
 const PATCHES_AN_IMAGE: usize = 40;
 const IMPROVEMENTS: usize = 10;
-/// The seed of the choice of patches.
 const SEED: u64 = 0x7061_7463_6865_7321;
 
 /// Filters for images of one size.
@@ -98,7 +97,6 @@ impl Patches {
         2 * self.settings.filters
     }
 
-    /// Cells of an image.
     pub(crate) fn cells(&self) -> usize {
         self.settings.grid * self.settings.grid
     }

@@ -27,7 +27,6 @@ impl<F: Feature> Network<F> {
         Self { spec, engine, records: PhantomData }
     }
 
-    /// What it is made of.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }

@@ -61,7 +61,7 @@ pub fn feature_plan(
             false => Ok(None),
         };
     };
-    if !kind.is_linear() {
+    if !kind.reads_features() {
         let message = format!(
             "features.map = {:?} does not fit model.kind = {:?}: it must be \"softmax\" or \"logistic\"",
             map.name(),

@@ -39,7 +39,7 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
     let records = match kind.is_network() {
         true => kept_holdings(run, source, nodes)?,
         false if run.features.given => Kept::Features(featured(run, source, kind, nodes)?),
-        false => Kept::Numbers(holdings(run, source, nodes, kind == ModelKind::Logistic)?),
+        false => Kept::Numbers(holdings(run, source, nodes, kind.is_binary())?),
     };
     let images = matches!(records, Kept::Images(_));
     let model = plan_model(run, kind, records.facts(), images)?;

@@ -7,7 +7,7 @@ use super::{format, load, wrong};
 use crate::cli::data::{PartitionKind, ReadArgs, SplitArgs};
 use crate::commands::{Failure, work};
 use crate::progress::say;
-use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, digits, npz, split_records};
+use prdo::data::{Dataset, Feature, Loaded, Partition, class_table, csv, digits, npz, split_records};
 use prdo::disk::write_atomically;
 use prdo::plot::{Figure, Heat};
 use prdo::store::names;
@@ -141,23 +141,14 @@ impl Classes {
     }
 
     fn write(&self, folder: &Path) -> Result<(), Failure> {
-        let mut table =
-            format!("node,{}\n", self.names.iter().map(|n| cell(n)).collect::<Vec<_>>().join(","));
-        for (node, counts) in self.counts.iter().enumerate() {
-            let row: Vec<String> = counts.iter().map(u64::to_string).collect();
-            table.push_str(&format!("{node},{}\n", row.join(",")));
-        }
-        write_atomically(&folder.join(names::CLASSES), table.as_bytes())?;
+        let head = std::iter::once("node".to_string()).chain(self.names.iter().cloned()).collect();
+        let row = |(node, counts): (usize, &Vec<u64>)| -> Vec<String> {
+            std::iter::once(node.to_string()).chain(counts.iter().map(u64::to_string)).collect()
+        };
+        let lines = std::iter::once(head).chain(self.counts.iter().enumerate().map(row));
+        write_atomically(&folder.join(names::CLASSES), csv::text_of(lines).as_bytes())?;
         let heat = Heat::new("Records of each class at each node", self.counts.clone());
         let figure = Figure::of(heat.column_labels(self.names.clone()));
         Ok(write_atomically(&folder.join(names::CLASSES_FIGURE), figure.to_svg().as_bytes())?)
-    }
-}
-
-/// A cell of a CSV file, quoted where it must be.
-fn cell(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
     }
 }

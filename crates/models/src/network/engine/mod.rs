@@ -49,7 +49,6 @@ impl Normalisation {
     }
 }
 
-/// Computes losses, predictions and gradients of one network.
 #[derive(Clone)]
 pub(super) struct NetworkEngine {
     plan: Plan,
@@ -75,7 +74,6 @@ impl NetworkEngine {
         Self { plan: Plan::new(spec), classes: spec.classes(), normalisation, level, pool, old }
     }
 
-    /// How many coordinates a gradient has.
     pub fn coordinates(&self) -> usize {
         self.plan.coordinates
     }

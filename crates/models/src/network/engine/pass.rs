@@ -36,7 +36,6 @@ impl Buffers {
         }
     }
 
-    /// Values of all of it.
     pub fn len(&self) -> usize {
         self.memory.len() + self.scratch.len() + self.gradient.len()
     }
@@ -62,7 +61,6 @@ impl<'a> Pass<'a> {
         Self { plan, level, tile, weights, buffers }
     }
 
-    /// Gives the memory back.
     pub fn into_buffers(self) -> Buffers {
         self.buffers
     }
@@ -72,7 +70,6 @@ impl<'a> Pass<'a> {
         &self.buffers.gradient
     }
 
-    /// A record's memory.
     pub fn record(&self, which: usize) -> &[f32] {
         &self.buffers.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
     }

@@ -5,22 +5,27 @@ use prdo_kernels::winograd::{Geometry, TAPS, Tile, transform_weights};
 use prdo_kernels::{LANES, Level, Memory};
 use rayon::prelude::*;
 
-/// One step's parameters.
 pub(super) enum Weights {
     /// Of a convolution, for its outputs and for the gradient of its inputs (transformed, or as
     /// `[input block][output][tap][16]` where pooled gradients are taken back sparsely). Transformed ones have room
     /// for the largest tile and begin with those of the tile in use.
-    Conv { forward: Memory, backward: Memory, bias: Memory },
-    /// Of a fully connected layer.
-    Dense { weights: Memory, bias: Memory },
-    /// Of a normalisation.
-    Norm { scale: Memory, shift: Memory },
-    /// A step without parameters.
+    Conv {
+        forward: Memory,
+        backward: Memory,
+        bias: Memory,
+    },
+    Dense {
+        weights: Memory,
+        bias: Memory,
+    },
+    Norm {
+        scale: Memory,
+        shift: Memory,
+    },
     None,
 }
 
 impl Weights {
-    /// Values of all of it.
     pub fn len(&self) -> usize {
         match self {
             Weights::Conv { forward, backward, bias } => forward.len() + backward.len() + bias.len(),
@@ -156,7 +161,6 @@ fn transformed(
     memory
 }
 
-/// Transformed weights of a convolution.
 fn winograd_forward(
     by: (Level, Tile),
     g: &Geometry,
