@@ -1,4 +1,4 @@
-//! CSV: a header line that names the columns, then one record a line.
+//! CSV: a header line that names the columns, then one record per line.
 //!
 //! One column is the label, one may name the node that holds the record, the others (or those chosen) are
 //! numbers. Labels that are not numbers are class names, numbered in sorted order. Spaces around a field do not
@@ -333,17 +333,10 @@ impl<'a> Records<'a> {
         });
         let blanks = words.chain(numbers).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
-        Ok(Dataset {
-            table,
-            node,
-            node_names,
-            class_names,
-            feature_names: Some(feature_names),
-            image: None,
-            labelled: self.roles.label.is_some(),
-            doubts,
-            blanks,
-        })
+        let (feature_names, labelled) = (Some(feature_names), self.roles.label.is_some());
+        let named =
+            Dataset { node, node_names, class_names, feature_names, labelled, ..Dataset::from(table) };
+        Ok(Dataset { doubts, blanks, ..named })
     }
 }
 

@@ -122,17 +122,10 @@ impl<F: Feature> Dataset<F> {
     }
 
     pub fn into_numbers(self) -> Dataset {
-        Dataset {
-            table: self.table.to_numbers(),
-            node: self.node,
-            node_names: self.node_names,
-            class_names: self.class_names,
-            feature_names: self.feature_names,
-            image: self.image,
-            labelled: self.labelled,
-            doubts: self.doubts,
-            blanks: self.blanks,
-        }
+        let Self { table, node, node_names, class_names, feature_names, image, labelled, doubts, blanks } =
+            self;
+        let table = table.to_numbers();
+        Dataset { table, node, node_names, class_names, feature_names, image, labelled, doubts, blanks }
     }
 }
 

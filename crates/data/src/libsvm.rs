@@ -1,4 +1,4 @@
-//! LibSVM text: `label index:value index:value …`, one record a line, `#` starts a comment.
+//! LibSVM text: `label index:value index:value …`, one record per line, `#` starts a comment.
 //!
 //! Indices count from 1 and ascend within a line; what is not written is 0. The table is dense, as wide as the
 //! largest index or as the `width` option says (a test part may lack the last features of its training part).

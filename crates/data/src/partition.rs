@@ -166,7 +166,7 @@ pub(super) fn all_records(records: usize) -> Result<Vec<u32>, DataError> {
 }
 
 fn check_nodes(nodes: usize, per_node: usize, records: usize) -> Result<(), DataError> {
-    for (name, value) in [("nodes", nodes), ("shards a node", per_node)] {
+    for (name, value) in [("nodes", nodes), ("shards per node", per_node)] {
         if value == 0 {
             return Err(DataError::argument(name, 0, "1 or more"));
         }

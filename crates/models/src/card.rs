@@ -64,7 +64,7 @@ pub struct Parameter {
 /// The shape of the records a model is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Features a record, with an optional intercept.
+    /// Features per record, with an optional intercept.
     pub width: usize,
     pub classes: usize,
 }

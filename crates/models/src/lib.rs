@@ -52,6 +52,15 @@ fn check_width<F: Feature>(width: usize, data: &Table<F>) -> Result<(), String> 
     }
 }
 
+/// Refuses labels that are not 0 to `classes` − 1.
+fn check_classes<F: Feature>(classes: usize, data: &Table<F>) -> Result<(), String> {
+    let outside = |y: &&f64| !(**y >= 0.0 && **y < classes as f64 && y.fract() == 0.0);
+    match data.labels().iter().find(outside) {
+        Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", classes - 1)),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use prdo_data::Table;

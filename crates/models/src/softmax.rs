@@ -132,11 +132,7 @@ impl<F: Feature> Model for Softmax<F> {
 
     fn check(&self, data: &Table<F>) -> Result<(), String> {
         super::check_width(self.width, data)?;
-        let outside = |y: &&f64| !(**y >= 0.0 && **y < self.classes as f64 && y.fract() == 0.0);
-        match data.labels().iter().find(outside) {
-            Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", self.classes - 1)),
-            None => Ok(()),
-        }
+        super::check_classes(self.classes, data)
     }
 
     fn loss(&self, x: &[f64], data: &Table<F>, record: usize) -> f64 {

@@ -155,8 +155,7 @@ impl DataSection {
             file: DataFile {
                 path: path.map(|typed| FilePath { path: document.folder.join(&typed), typed }),
                 test_path: document.file(Key::DataTestPath),
-                format: format
-                    .and_then(|name| Format::ALL.iter().copied().find(|format| format.key() == name)),
+                format: format.and_then(|name| Format::keyed(&name)),
                 label: document.text(Key::DataLabel),
                 node: document.text(Key::DataNode),
                 features: document.texts(Key::DataFeatures),

@@ -5,8 +5,7 @@ use crate::place::{ConfigError, Place};
 use crate::schema::{Key, Section, nearest};
 use crate::value::{Value, ValueType};
 use prdo_accounting::Calibrations;
-use prdo_data::Loaded;
-use prdo_data::near_file;
+use prdo_data::{Format, Loaded, near_file};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -124,8 +123,7 @@ impl Document {
     /// Trains on these records: `data.source` is then "memory".
     pub fn give_records(&mut self, given: GivenRecords) -> Result<(), ConfigError> {
         self.given = Some(Arc::new(given));
-        let memory = MEMORY;
-        self.add("the program", &format!("{} = {memory:?}", Key::DataSource))
+        self.add("the program", &format!("{} = {MEMORY:?}", Key::DataSource))
     }
 
     /// The records that a program gave.
@@ -266,51 +264,9 @@ impl Document {
         }
     }
 
-    pub fn text(&self, key: Key) -> Option<String> {
-        match self.get(key)? {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub fn texts(&self, key: Key) -> Option<Vec<String>> {
-        match self.get(key)? {
-            Value::Texts(texts) => Some(texts),
-            _ => None,
-        }
-    }
-
-    pub fn floats(&self, key: Key) -> Option<Vec<f64>> {
-        match self.get(key)? {
-            Value::Floats(numbers) => Some(numbers),
-            _ => None,
-        }
-    }
-
-    pub fn float(&self, key: Key) -> Option<f64> {
-        match self.get(key)? {
-            Value::Float(x) => Some(x),
-            _ => None,
-        }
-    }
-
     /// A number of things, or the default.
     pub(crate) fn count(&self, key: Key) -> Option<usize> {
         self.integer(key).map(|n| n as usize)
-    }
-
-    pub fn integer(&self, key: Key) -> Option<u64> {
-        match self.get(key)? {
-            Value::Integer(n) => Some(n),
-            _ => None,
-        }
-    }
-
-    pub fn flag(&self, key: Key) -> Option<bool> {
-        match self.get(key)? {
-            Value::Flag(b) => Some(b),
-            _ => None,
-        }
     }
 
     /// A path, relative to the run file's folder.
@@ -325,6 +281,29 @@ impl Document {
     }
 }
 
+macro_rules! typed_values {
+    ($($name:ident: $variant:ident($type:ty),)*) => {
+        /// The value of a key of this type, or its default.
+        impl Document {
+            $(pub fn $name(&self, key: Key) -> Option<$type> {
+                match self.get(key)? {
+                    Value::$variant(value) => Some(value),
+                    _ => None,
+                }
+            })*
+        }
+    };
+}
+
+typed_values! {
+    text: Text(String),
+    integer: Integer(u64),
+    float: Float(f64),
+    flag: Flag(bool),
+    texts: Texts(Vec<String>),
+    floats: Floats(Vec<f64>),
+}
+
 /// The error for a table where a run file should be, as its name shows.
 fn table_instead(path: &Path) -> Option<ConfigError> {
     let ending = path.extension()?.to_string_lossy().to_ascii_lowercase();
@@ -337,7 +316,7 @@ fn table_instead(path: &Path) -> Option<ConfigError> {
         "tsv" | "xlsx" | "xls" | "ods" => Some(ConfigError::anywhere(message).help(
             "save the table as \"CSV UTF-8\"; `prdo new TABLE.csv --label COLUMN` writes a run file for it",
         )),
-        "parquet" | "npz" | "libsvm" | "svm" => Some(
+        ending if Format::keyed(ending).is_some() || ending == "svm" => Some(
             ConfigError::anywhere(message)
                 .help("`prdo example` prints run files to start from; data.path names the data"),
         ),
@@ -360,7 +339,7 @@ fn whole_numbers(text: &str) -> String {
 fn unknown(path: &str, error: impl FnOnce(String) -> ConfigError) -> ConfigError {
     let suggestion = nearest(path).map(|near| format!("did you mean {:?}?", near.path()));
     let list = || "`prdo example --keys` lists every key and what it means".to_string();
-    error(format!("there is no key {path:?}")).help(suggestion.unwrap_or_else(list)).about(path)
+    error(format!("unknown key {path:?}")).help(suggestion.unwrap_or_else(list)).about(path)
 }
 
 fn default(key: Key) -> Option<Value> {

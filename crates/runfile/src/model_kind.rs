@@ -23,20 +23,12 @@ pub enum NetworkKind {
 
 impl ModelKind {
     pub(crate) fn all() -> impl Iterator<Item = ModelKind> {
-        Self::linear().chain(Self::networks()).chain([Self::Own])
-    }
-
-    pub(crate) fn linear() -> impl Iterator<Item = ModelKind> {
-        LINEAR.iter().copied().map(Self::Linear)
+        LINEAR.iter().copied().map(Self::Linear).chain(Self::networks()).chain([Self::Own])
     }
 
     pub(crate) fn networks() -> impl Iterator<Item = ModelKind> {
         let named = NETWORKS.iter().copied().map(NetworkKind::Named);
         [NetworkKind::Listed].into_iter().chain(named).map(Self::Network)
-    }
-
-    pub(crate) fn names() -> Vec<&'static str> {
-        Self::all().map(Self::name).collect()
     }
 
     pub fn name(self) -> &'static str {
@@ -99,10 +91,6 @@ pub enum StartLaw {
 impl StartLaw {
     pub(crate) fn all() -> impl Iterator<Item = StartLaw> {
         [Self::Zeros, Self::Normal].into_iter().chain(Law::ALL.into_iter().map(Self::Network))
-    }
-
-    pub(crate) fn names() -> Vec<&'static str> {
-        Self::all().map(Self::name).collect()
     }
 
     pub fn name(self) -> &'static str {

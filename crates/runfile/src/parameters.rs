@@ -44,12 +44,7 @@ fn listed(words: &[&str], last: &str) -> String {
     }
 }
 
-/// What methods are called in run files.
-pub(crate) fn method_names() -> Vec<&'static str> {
-    Method::ALL.iter().map(|method| method.card().name).collect()
-}
-
-/// What they are called elsewhere, in a row.
+/// What methods are called outside run files, in a row.
 pub(crate) fn method_titles() -> &'static str {
     let titles: Vec<&str> = Method::ALL.iter().map(|method| method.card().title).collect();
     listed(&titles, "or").leak()

@@ -55,7 +55,7 @@ pub struct Agreed<'a> {
     /// What a run file knows too.
     pub known: Known<'a>,
     pub noise_multiplier: f64,
-    /// What the runs that this one goes on from released.
+    /// What the runs that this one continues released.
     pub earlier: &'a History,
 }
 

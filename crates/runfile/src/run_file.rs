@@ -211,7 +211,7 @@ impl RunFile {
         self.features.ranges.iter().enumerate().map(read).collect()
     }
 
-    /// What the runs that this one goes on from have released.
+    /// What the runs that this one continues have released.
     pub fn earlier(&self) -> Result<History, ConfigError> {
         let key = Key::PrivacyEarlier;
         let mut history = History::new();

@@ -10,7 +10,7 @@ use rand::Rng;
 
 /// The seed of all dead leaves. Another one would be as good; every map must use the same.
 const SEED: u64 = 0x6465_6164_6c65_6166;
-/// Points a pixel and side at which an image is looked at.
+/// Points per pixel and side at which an image is looked at.
 const POINTS: usize = 2;
 /// Discs after which what is still uncovered gets one colour.
 const MOST_DISCS: usize = 2000;

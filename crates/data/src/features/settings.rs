@@ -12,9 +12,9 @@ use crate::ImageShape;
 pub struct Settings {
     /// J: wavelets have scales 1, 2, …, 2^(J−1) and averages are taken every 2^J pixels.
     pub scales: u32,
-    /// L: wavelets an half turn.
+    /// L: wavelets per half turn.
     pub angles: usize,
-    /// Cells a side over which averages are averaged.
+    /// Cells per side over which averages are averaged.
     pub grid: usize,
     /// What is added before the logarithm.
     pub offset: f64,

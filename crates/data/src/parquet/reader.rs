@@ -123,17 +123,8 @@ impl<'a, R: ChunkReader + 'static> OpenFile<'a, R> {
         let (labels, class_names) = labels.finish(self.name, column, options.class_names)?;
         let feature_names = roles.features.iter().map(|c| names[*c].clone()).collect();
         let table = Table::new(width, features, labels)?;
-        Ok(Dataset {
-            table,
-            node,
-            node_names,
-            class_names,
-            feature_names: Some(feature_names),
-            image: None,
-            labelled: roles.label.is_some(),
-            doubts: Vec::new(),
-            blanks: Vec::new(),
-        })
+        let (feature_names, labelled) = (Some(feature_names), roles.label.is_some());
+        Ok(Dataset { node, node_names, class_names, feature_names, labelled, ..Dataset::from(table) })
     }
 
     fn nodes(&self, column: usize, name: &str) -> Result<Nodes, DataError> {

@@ -26,7 +26,7 @@ pub enum Fault {
         problem: Problem,
     },
     #[error(
-        "the last layer is {}: the data has {classes} classes, so it must be \"dense {classes}\", a score a class",
+        "the last layer is {}: the data has {classes} classes, so it must be \"dense {classes}\", a score per class",
         .last.map_or("missing".to_string(), |layer| format!("\"{layer}\""))
     )]
     Last { last: Option<Layer>, classes: usize },

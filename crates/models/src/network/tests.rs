@@ -209,8 +209,8 @@ fn layers_are_read_with_their_defaults() {
 #[test]
 fn text_that_is_no_layer_says_what_is_wrong() {
     for (text, part) in [
-        ("", "there is no layer \"\"; there are conv, max-pool, average-pool"),
-        ("convolution 8", "there is no layer \"convolution\""),
+        ("", "unknown layer \"\"; expected one of conv, max-pool, average-pool"),
+        ("convolution 8", "unknown layer \"convolution\""),
         ("flatten", "leave it out"),
         ("softmax", "end with dense"),
         ("conv", "\"conv\" needs a number; it is written \"conv CHANNELS [3x3] [stride 1] [padding 1]\""),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Text that is no layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerError {
-    #[error("there is no layer {word:?}; there are {}{}", Layer::WORDS.join(", "), instead(word))]
+    #[error("unknown layer {word:?}; expected one of {}{}", Layer::WORDS.join(", "), instead(word))]
     Unknown { word: String },
     /// Normalisation over a batch.
     #[error(

@@ -1,6 +1,6 @@
 //! Parameters in the forms that kernels read, made once for each point.
 
-use super::plan::{Op, Plan, Step, columns};
+use super::program::{Op, Program, Step, columns};
 use prdo_kernels::winograd::{Geometry, TAPS, Tile, transform_weights};
 use prdo_kernels::{LANES, Level, Memory};
 use rayon::prelude::*;
@@ -39,14 +39,14 @@ impl Weights {
 /// The parameters of every step at the point `x`, in the memory of `old` ones, if there are as many: clearing and
 /// faulting in new memory takes as long as filling it.
 pub(super) fn weights(
-    plan: &Plan,
+    program: &Program,
     level: Level,
     tile: Tile,
     x: &[f64],
     mut old: Vec<Weights>,
 ) -> Vec<Weights> {
-    old.resize_with(plan.steps.len(), || Weights::None);
-    let steps = plan.steps.par_iter().enumerate().zip(old);
+    old.resize_with(program.steps.len(), || Weights::None);
+    let steps = program.steps.par_iter().enumerate().zip(old);
     steps.map(|((number, step), old)| of_step(step, (level, tile), number == 0, x, old)).collect()
 }
 
