@@ -1,12 +1,9 @@
 //! What is known of a linear model before there are records: its card, and the bounds that follow from its formula.
 
-use super::{LogCosh, Logistic, ModelError, Quadratic, Softmax};
+use super::ModelError;
 use prdo_data::Table;
 use prdo_privacy::Model;
 use std::fmt::Debug;
-
-/// The linear models, in the order in which run files list them.
-pub const LINEAR: &[&ModelCard] = &[&Logistic::CARD, &Softmax::CARD, &Quadratic::CARD, &LogCosh::CARD];
 
 /// What a linear model reads and is made of.
 #[derive(Debug)]
@@ -135,6 +132,7 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LINEAR;
     use prdo_privacy::Records;
 
     const SIZES: Sizes = Sizes { width: 1, classes: 2 };

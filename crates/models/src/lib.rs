@@ -26,6 +26,9 @@ pub use softmax::Softmax;
 
 use prdo_data::{Feature, Table};
 
+/// The linear models, in the order in which run files list them.
+pub const LINEAR: &[&ModelCard] = &[&Logistic::CARD, &Softmax::CARD, &Quadratic::CARD, &LogCosh::CARD];
+
 /// A model's setting outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("model.{field} = {value} is not allowed: it must be {allowed}")]
