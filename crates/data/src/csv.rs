@@ -28,19 +28,16 @@ pub(crate) const CARD: FormatCard = FormatCard {
     ending: None,
     folder: None,
     layout: Layout::Columns,
-    reading: Reading::Built(|path, options| Ok(Loaded::Numbers(read(path, options)?))),
+    reading: Reading::Built(|path, options| {
+        let (name, file) = super::open(path)?;
+        Ok(Loaded::Numbers(parse(&name, file, options)?))
+    }),
 };
 
-/// Reads the CSV file at `path`.
+/// Reads CSV text from `input`, which errors call `file`.
 ///
 /// # Errors
-/// When the file cannot be read, or breaks a rule above; the error names line, column and value.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
-    let (name, file) = super::open(path)?;
-    parse(&name, file, options)
-}
-
-/// Reads CSV text from `input`, which errors call `file`.
+/// What cannot be read, or breaks a rule above; the error names line, column and value.
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &[Setting::Prefix])?;
     let mut rows = match &options.columns {

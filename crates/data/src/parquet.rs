@@ -11,7 +11,7 @@ mod writer;
 use super::formats::{FormatCard, Reading};
 use super::{DataError, Layout};
 #[cfg(feature = "parquet")]
-pub use reader::{parse, read};
+pub use reader::parse;
 
 pub(crate) const CARD: FormatCard = FormatCard {
     key: "parquet",
@@ -22,7 +22,10 @@ pub(crate) const CARD: FormatCard = FormatCard {
     folder: None,
     layout: Layout::Columns,
     #[cfg(feature = "parquet")]
-    reading: Reading::Built(|path, options| Ok(super::Loaded::Numbers(read(path, options)?))),
+    reading: Reading::Built(|path, options| {
+        let (name, file) = super::open(path)?;
+        Ok(super::Loaded::Numbers(parse(&name, file, options)?))
+    }),
     #[cfg(not(feature = "parquet"))]
     reading: Reading::Needs("parquet"),
 };

@@ -15,9 +15,7 @@ mod logistic;
 mod quadratic;
 mod softmax;
 
-pub use card::{
-    Bound, Duplicate, Intercept, LINEAR, Labels, LinearModel, MappedModel, ModelCard, Parameter, Sizes,
-};
+pub use card::{Bound, Duplicate, Intercept, Labels, LinearModel, MappedModel, ModelCard, Parameter, Sizes};
 pub use feature_logistic::FeatureLogistic;
 pub use log_cosh::LogCosh;
 pub use logistic::Logistic;

@@ -22,9 +22,7 @@ const TINT: f64 = 0.1;
 /// The largest deviation of an image's texture, and the shares of it that all colours have in common or each for itself.
 const TEXTURE: f64 = 0.1;
 const TEXTURE_SHARES: [f64; 2] = [0.94, 0.35];
-/// The lens's blur, in pixels.
 const BLUR: [f64; 2] = [0.3, 0.8];
-/// The least contrast.
 const CONTRAST: f64 = 0.4;
 
 /// Image number `number`: `channels` planes of `height`×`width` values from 0 to 1.

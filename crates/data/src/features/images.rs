@@ -254,7 +254,6 @@ impl FeatureMap {
         out.chunks_exact_mut(features).for_each(unit);
     }
 
-    /// Channels of all colours.
     fn channels(&self) -> usize {
         self.shape.channels * self.scattering.channels()
     }

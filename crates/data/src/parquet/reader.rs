@@ -1,7 +1,6 @@
 //! Columns of Parquet files as records.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -17,20 +16,13 @@ use crate::{DataError, Dataset, Options, Place, Setting, Table, dense_len};
 /// How many records are decoded at a time.
 const BATCH: usize = 1 << 13;
 
-/// Reads the Parquet file at `path`.
-///
-/// # Errors
-/// When the file cannot be read or is malformed, a column that is needed is neither number nor text, or a value
-/// is missing.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
-    let (name, file) = crate::open(path)?;
-    parse(&name, file, options)
-}
-
 /// Reads a Parquet file from `input`, which errors call `file`.
 ///
 /// The `parquet` crate panics on some malformed files (an integer of 7 bits, for one); here that is one more way
 /// for a file to be malformed.
+///
+/// # Errors
+/// What cannot be read or is malformed, a column that is needed and is neither number nor text, or a missing value.
 pub fn parse<R: ChunkReader + 'static>(
     file: &str,
     input: R,
