@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use super::formats::{Folder, FormatCard, Reading};
 use super::{BadCell, DataError, Dataset, ImageShape, Layout, Loaded, Options, Place, Setting, Table};
 
-/// The shape of every image.
 pub const IMAGE: ImageShape = ImageShape { channels: 3, height: 32, width: 32 };
 
 /// The names of the classes, in the order of their labels.
@@ -154,7 +153,6 @@ fn looks_like(folder: &Path) -> bool {
     TRAINING.iter().any(|name| folder.join(name).is_file())
 }
 
-/// Whether a folder holds the test batch.
 fn has_test(folder: &Path) -> bool {
     looks_like(folder) && folder.join(TEST).is_file()
 }

@@ -78,7 +78,6 @@ pub(super) fn find(file: &str, names: &[String], name: &str) -> Result<usize, Da
     position(names, name).ok_or_else(|| missing(file, names, name))
 }
 
-/// The error for a column that is not there.
 pub(super) fn missing(file: &str, names: &[String], name: &str) -> DataError {
     let near = nearest_name(names, name);
     DataError::MissingColumn {
@@ -107,7 +106,6 @@ pub(super) struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// The error of this cell.
     fn bad(self, value: impl Into<String>, bad: BadCell) -> DataError {
         let (file, column) = (self.file.to_owned(), self.column.to_owned());
         DataError::Cell { file, place: self.place, column, value: value.into(), bad }
@@ -118,13 +116,11 @@ impl Cell<'_> {
         self.bad(value, BadCell::Rule(allowed))
     }
 
-    /// `text` as a finite number.
     pub(super) fn number(self, text: &str) -> Result<f64, DataError> {
         let refused = |_| self.bad(shown(text), not_a_number(text));
         self.finite(text.parse().unwrap_or(f64::NAN)).map_err(refused)
     }
 
-    /// `value`, if it is finite.
     pub(super) fn finite(self, value: f64) -> Result<f64, DataError> {
         match value.is_finite() {
             true => Ok(value),
@@ -176,7 +172,6 @@ impl Names {
         counts
     }
 
-    /// Refuses names that are not `allowed`.
     fn check(&self, file: &str, column: &str, allowed: ClassNames) -> Result<(), DataError> {
         const MOST: usize = 20;
         let (counts, count) = (self.counts(), self.known.len());

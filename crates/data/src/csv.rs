@@ -1,4 +1,4 @@
-//! CSV: a header line that names the columns, then one record a line.
+//! CSV: a header line that names the columns, then one record per line.
 //!
 //! One column is the label, one may name the node that holds the record, the others (or those chosen) are
 //! numbers. Labels that are not numbers are class names, numbered in sorted order. Spaces around a field do not
@@ -28,22 +28,16 @@ pub(crate) const CARD: FormatCard = FormatCard {
     ending: None,
     folder: None,
     layout: Layout::Columns,
-    reading: Reading::Built(|path, options| Ok(Loaded::Numbers(read(path, options)?))),
+    reading: Reading::Built(|path, options| {
+        let (name, file) = super::open(path)?;
+        Ok(Loaded::Numbers(parse(&name, file, options)?))
+    }),
 };
-
-/// Reads the CSV file at `path`.
-///
-/// # Errors
-/// When the file cannot be read, or breaks a rule above; the error names line, column and value.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
-    let (name, file) = super::open(path)?;
-    parse(&name, file, options)
-}
 
 /// Reads CSV text from `input`, which errors call `file`.
 ///
 /// # Errors
-/// As [`read`].
+/// What cannot be read, or breaks a rule above; the error names line, column and value.
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse("CSV", &[Setting::Prefix])?;
     let mut rows = match &options.columns {
@@ -62,9 +56,6 @@ pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset,
 }
 
 /// One column of the CSV file at `path` as text, a line each.
-///
-/// # Errors
-/// When the file cannot be read or has no such column.
 pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
     let (file, input) = super::open(path)?;
     let mut rows = Rows::open(&file, input)?;
@@ -79,7 +70,6 @@ pub fn column(path: &Path, name: &str) -> Result<Vec<String>, DataError> {
 /// A table as text, for who deals it out and does not read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// The columns' names.
     pub names: Vec<String>,
     /// The text of every cell, a record each, with its line.
     pub rows: Vec<(u64, Vec<String>)>,
@@ -100,20 +90,21 @@ pub fn cells(path: &Path) -> Result<Cells, DataError> {
     Ok(Cells { names, rows })
 }
 
-/// CSV text of these records.
-///
-/// # Errors
-/// None: memory takes everything.
-pub fn text_of<'a>(
-    names: &[String],
-    rows: impl IntoIterator<Item = &'a Vec<String>>,
-) -> std::io::Result<Vec<u8>> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(names)?;
-    for row in rows {
-        writer.write_record(row)?;
+/// CSV text of these lines, the columns' names first; a cell stands in quotes where it needs them.
+pub fn text_of<L, C>(lines: impl IntoIterator<Item = L>) -> String
+where
+    L: IntoIterator<Item = C>,
+    C: AsRef<str>,
+{
+    let mut writer = ::csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    // Memory takes everything, and lines of any length are taken: nothing of this fails.
+    for line in lines {
+        for cell in line {
+            let _ = writer.write_field(cell.as_ref());
+        }
+        let _ = writer.write_record(None::<&[u8]>);
     }
-    writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 /// The names of the columns of the CSV file at `path`.
@@ -142,7 +133,6 @@ pub(super) struct Rows<'a, R: Read> {
 /// A file whose first bytes were looked at.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// One of them.
 pub(super) struct Row<'a> {
     file: &'a str,
     pub(super) line: u64,
@@ -150,7 +140,6 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a, R: Read> Rows<'a, R> {
-    /// Reads the header.
     pub(super) fn open(file: &'a str, input: R) -> Result<Self, DataError> {
         let mut rows = Self::reading(file, input, &mut ReaderBuilder::new())?;
         let reader = &mut rows.reader;
@@ -189,7 +178,6 @@ impl<'a, R: Read> Rows<'a, R> {
         Ok(Self { file, names: Vec::new(), reader, record: ByteRecord::new(), returns })
     }
 
-    /// The columns' names.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
@@ -213,7 +201,6 @@ impl<'a, R: Read> Rows<'a, R> {
 }
 
 impl Row<'_> {
-    /// The text of a column.
     pub(super) fn text(&self, column: usize) -> Result<&str, DataError> {
         text(self.file, self.line, self.record.get(column).unwrap_or_default())
     }
@@ -343,17 +330,10 @@ impl<'a> Records<'a> {
         });
         let blanks = words.chain(numbers).collect();
         let table = Table::new(self.roles.features.len(), self.features, labels)?;
-        Ok(Dataset {
-            table,
-            node,
-            node_names,
-            class_names,
-            feature_names: Some(feature_names),
-            image: None,
-            labelled: self.roles.label.is_some(),
-            doubts,
-            blanks,
-        })
+        let (feature_names, labelled) = (Some(feature_names), self.roles.label.is_some());
+        let named =
+            Dataset { node, node_names, class_names, feature_names, labelled, ..Dataset::from(table) };
+        Ok(Dataset { doubts, blanks, ..named })
     }
 }
 

@@ -10,14 +10,11 @@ use super::{DataError, Feature, Table};
 pub struct ImageShape {
     /// Planes of one colour each: 1 for grey.
     pub channels: usize,
-    /// Rows.
     pub height: usize,
-    /// Columns.
     pub width: usize,
 }
 
 impl ImageShape {
-    /// How many features an image of this shape has.
     pub fn features(self) -> usize {
         self.channels.saturating_mul(self.height).saturating_mul(self.width)
     }
@@ -32,7 +29,6 @@ impl fmt::Display for ImageShape {
 /// A table and what its file says about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset<F: Feature = f64> {
-    /// The records.
     pub table: Table<F>,
     /// Which node holds each record, where the data says so.
     pub node: Option<Vec<u32>>,
@@ -125,19 +121,11 @@ impl<F: Feature> Dataset<F> {
         Self { node, node_names, ..self }
     }
 
-    /// The same data as numbers.
     pub fn into_numbers(self) -> Dataset {
-        Dataset {
-            table: self.table.to_numbers(),
-            node: self.node,
-            node_names: self.node_names,
-            class_names: self.class_names,
-            feature_names: self.feature_names,
-            image: self.image,
-            labelled: self.labelled,
-            doubts: self.doubts,
-            blanks: self.blanks,
-        }
+        let Self { table, node, node_names, class_names, feature_names, image, labelled, doubts, blanks } =
+            self;
+        let table = table.to_numbers();
+        Dataset { table, node, node_names, class_names, feature_names, image, labelled, doubts, blanks }
     }
 }
 
@@ -153,14 +141,11 @@ impl<F: Feature> From<Table<F>> for Dataset<F> {
 /// What a file holds: numbers, or images whose pixels are still bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loaded {
-    /// Records of numbers.
     Numbers(Dataset),
-    /// Records of bytes: images.
     Images(Dataset<u8>),
 }
 
 impl Loaded {
-    /// How many features a record has.
     pub fn width(&self) -> usize {
         match self {
             Loaded::Numbers(data) => data.table.width(),

@@ -18,15 +18,10 @@ pub fn digits() -> Dataset {
     let features = records().flat_map(|r| r[..PIXELS].iter().map(|p| f64::from(*p) / BRIGHTEST)).collect();
     let labels = records().map(|r| f64::from(r[PIXELS])).collect();
     Dataset {
-        table: Table::trusted(PIXELS, features, labels),
-        node: None,
-        node_names: None,
         class_names: Some((0..10).map(|digit| digit.to_string()).collect()),
         feature_names: Some((0..PIXELS).map(|p| format!("pixel_{}_{}", p / 8, p % 8)).collect()),
         image: Some(ImageShape { channels: 1, height: 8, width: 8 }),
-        labelled: true,
-        doubts: Vec::new(),
-        blanks: Vec::new(),
+        ..Dataset::from(Table::trusted(PIXELS, features, labels))
     }
 }
 

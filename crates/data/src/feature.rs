@@ -9,13 +9,10 @@ pub trait Feature: Copy + Send + Sync + PartialEq + 'static {
     /// NumPy's name for the type, with the bytes in the order that [`bytes`](Feature::bytes) gives them.
     const NUMPY: &'static str;
 
-    /// The number it stands for.
     fn value(self) -> f64;
 
-    /// The same in single precision.
     fn single(self) -> f32;
 
-    /// Whether the number is finite.
     fn finite(self) -> bool;
 
     /// Calls `visit` with the bytes of all `features`, in order and cut anywhere: for hashes.

@@ -11,9 +11,6 @@ use std::path::Path;
 pub type Fingerprint = [u8; 32];
 
 /// The fingerprint of all columns of the CSV file at `path`, which has these columns if it has no header.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn of_csv(path: &Path, columns: Option<&[String]>) -> Result<Fingerprint, DataError> {
     let (file, input) = super::open(path)?;
     let mut rows = match columns {

@@ -2,7 +2,7 @@
 //! stands in its reader's own file.
 
 use super::error::quoted;
-use super::{DataError, Loaded, Options, cifar10, csv, idx, libsvm, npz, parquet};
+use super::{DataError, Loaded, Options};
 use std::path::Path;
 
 /// What a reader's file says about its format.
@@ -66,14 +66,13 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// All of them.
             pub const ALL: &[Format] = &[$(Format::$format),*];
             /// What run files call them, in the same order.
-            pub const KEYS: &[&str] = &[$($module::CARD.key),*];
+            pub const KEYS: &[&str] = &[$(crate::$module::CARD.key),*];
 
             fn card(self) -> &'static FormatCard {
                 match self {
-                    $(Format::$format => &$module::CARD,)*
+                    $(Format::$format => &crate::$module::CARD,)*
                 }
             }
         }
@@ -81,22 +80,21 @@ macro_rules! formats {
 }
 
 formats! {
-    /// Comma-separated values with a header: [`csv`].
+    /// Comma-separated values with a header: [`csv`](crate::csv).
     Csv: csv,
-    /// Arrays `x` and `y` (and `node`) as `numpy.savez` writes them: [`npz`].
+    /// Arrays `x` and `y` (and `node`) as `numpy.savez` writes them: [`npz`](crate::npz).
     Npz: npz,
-    /// `label index:value …`, one record a line: [`libsvm`].
+    /// `label index:value …`, one record per line: [`libsvm`](crate::libsvm).
     LibSvm: libsvm,
-    /// The images and labels files of MNIST: [`idx`].
+    /// The images and labels files of MNIST: [`idx`](crate::idx).
     Idx: idx,
-    /// The binary version of CIFAR-10: [`cifar10`].
+    /// The binary version of CIFAR-10: [`cifar10`](crate::cifar10).
     Cifar10: cifar10,
-    /// Apache Parquet: [`parquet`].
+    /// Apache Parquet: [`parquet`](crate::parquet).
     Parquet: parquet,
 }
 
 impl Format {
-    /// What messages call it.
     pub fn name(self) -> &'static str {
         self.card().name
     }
@@ -111,17 +109,20 @@ impl Format {
         Format::ALL.iter().copied().find(|format| format.key() == key)
     }
 
-    /// One line on what it is.
     pub fn about(self) -> &'static str {
         self.card().about
     }
 
-    /// How records lie in its files.
     pub fn layout(self) -> Layout {
         self.card().layout
     }
 
-    /// The [`Options::prefix`] of the test images that the folder `path` brings along, if it does.
+    /// The [`Options::prefix`] of test images, where a folder of such files may bring them along.
+    pub fn test_prefix(self) -> Option<&'static str> {
+        self.card().folder.as_ref().map(|folder| folder.test)
+    }
+
+    /// The same, if the folder `path` does.
     pub fn test_part(self, path: &Path) -> Option<&'static str> {
         self.card().folder.as_ref().filter(|folder| (folder.has_test)(path)).map(|folder| folder.test)
     }
@@ -164,7 +165,6 @@ impl Format {
         }))
     }
 
-    /// Reads the data at `path`.
     pub(crate) fn load(self, path: &Path, options: &Options) -> Result<Loaded, DataError> {
         match self.card().reading {
             Reading::Built(read) => read(path, options),

@@ -20,8 +20,8 @@ pub(super) const SHARED: u32 = 0;
 pub(super) const NODE_ROUND: u32 = 0;
 pub(super) const HELD_OUT_ROUND: u32 = 1;
 
-/// Heterogeneous logistic regression data, one table a node: features a ~ N(0, I), a common teacher
-/// w ~ N(0, I), a perturbation hᵢ ~ N(0, `heterogeneity` · I) a node, and the label +1 with probability
+/// Heterogeneous logistic regression data, one table per node: features a ~ N(0, I), a common teacher
+/// w ~ N(0, I), a perturbation hᵢ ~ N(0, `heterogeneity` · I) per node, and the label +1 with probability
 /// 1 / (1 + exp(−aᵀ(w + hᵢ))), else −1.
 ///
 /// # Errors
@@ -43,9 +43,6 @@ pub fn logistic(
 
 /// Held-out records of [`logistic`] with the same `dimension`, `heterogeneity`, `nodes` and `seed`: from the
 /// mixture of the nodes' laws, as many from each node (one more from the first ones where it does not divide).
-///
-/// # Errors
-/// As [`logistic`].
 pub fn logistic_held_out(
     records: usize,
     dimension: usize,
@@ -100,7 +97,7 @@ fn labelled(weights: &[f64], records: usize, stream: &mut Stream) -> Result<Tabl
     Table::new(width, features, labels)
 }
 
-/// Gaussian blobs, one table a node: `classes` centres on the unit sphere, and records scattered about them with
+/// Gaussian blobs, one table per node: `classes` centres on the unit sphere, and records scattered about them with
 /// standard deviation `spread` in each coordinate. Labels are 0 to `classes` − 1, each as likely as the others.
 ///
 /// In one dimension the sphere is two points, so that more than two classes coincide.
@@ -121,9 +118,6 @@ pub fn blobs(
 }
 
 /// Held-out records of [`blobs`] with the same `dimension`, `classes`, `spread` and `seed`.
-///
-/// # Errors
-/// As [`blobs`].
 pub fn blobs_held_out(
     records: usize,
     dimension: usize,
@@ -176,11 +170,8 @@ impl BlobLaw {
     }
 }
 
-/// Target points for losses such as ½‖x − c‖², one table a node: a centre cᵢ ~ N(0, `heterogeneity` · I) a node
+/// Target points for losses such as ½‖x − c‖², one table per node: a centre cᵢ ~ N(0, `heterogeneity` · I) per node
 /// and records cᵢ + N(0, I). Labels are 0.
-///
-/// # Errors
-/// As [`logistic`].
 pub fn quadratic(
     nodes: usize,
     records: usize,
@@ -202,7 +193,7 @@ pub fn quadratic(
     })
 }
 
-/// Coefficients aᵢᵣ for the log-cosh example, one table of width 1 a node: the largest |aᵢᵣ| is `bound`, the mean
+/// Coefficients aᵢᵣ for the log-cosh example, one table of width 1 per node: the largest |aᵢᵣ| is `bound`, the mean
 /// over all nodes and records is 0 (to rounding), and the nodes' own means differ. Labels are 0.
 ///
 /// Drawn as mᵢ + uᵢᵣ, both uniform on (−½, ½), then centred and scaled, so half the variance is between nodes.

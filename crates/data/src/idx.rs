@@ -37,28 +37,17 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset<u8>, DataError> {
             pair_of(path)?
         }
     };
-    let dataset = read_pair(&images, &labels)?;
-    options.check_width(&images.display().to_string(), dataset.table.width())?;
-    Ok(dataset)
-}
-
-/// Reads an images file and a labels file.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_pair(images: &Path, labels: &Path) -> Result<Dataset<u8>, DataError> {
     let bytes = |path: &Path| {
         let name = path.display().to_string();
         std::fs::read(path).map(|bytes| (name.clone(), bytes)).map_err(|e| DataError::io(&name, e))
     };
-    let ((images_name, images), (labels_name, labels)) = (bytes(images)?, bytes(labels)?);
-    parse((&images_name, &images), (&labels_name, &labels))
+    let ((images_name, images), (labels_name, labels)) = (bytes(&images)?, bytes(&labels)?);
+    let dataset = parse((&images_name, &images), (&labels_name, &labels))?;
+    options.check_width(&images_name, dataset.table.width())?;
+    Ok(dataset)
 }
 
 /// Reads the bytes of an images file and a labels file, each given with the name errors call it by.
-///
-/// # Errors
-/// As [`read`].
 pub fn parse(images: (&str, &[u8]), labels: (&str, &[u8])) -> Result<Dataset<u8>, DataError> {
     let (images_name, labels_name) = (images.0, labels.0);
     let (shape, pixels) = header(images_name, images.1)?;

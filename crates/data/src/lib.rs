@@ -15,7 +15,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod cifar10;
-pub mod columnar;
 pub mod csv;
 pub mod digits;
 pub mod features;
@@ -157,9 +156,6 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
 }
 
 /// Reads the data at `path` and leaves images as bytes.
-///
-/// # Errors
-/// As [`read`].
 pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
     let format = options.format.map_or_else(|| Format::of(path), Ok)?;
     format.load(path, options)

@@ -1,10 +1,9 @@
-//! LibSVM text: `label index:value index:value …`, one record a line, `#` starts a comment.
+//! LibSVM text: `label index:value index:value …`, one record per line, `#` starts a comment.
 //!
 //! Indices count from 1 and ascend within a line; what is not written is 0. The table is dense, as wide as the
 //! largest index or as the `width` option says (a test part may lack the last features of its training part).
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 
 use super::columns::Cell;
 use super::error::quoted;
@@ -19,23 +18,17 @@ pub(crate) const CARD: FormatCard = FormatCard {
     ending: None,
     folder: None,
     layout: Layout::Sparse,
-    reading: Reading::Built(|path, options| Ok(Loaded::Numbers(read(path, options)?))),
+    reading: Reading::Built(|path, options| {
+        let (name, file) = super::open(path)?;
+        Ok(Loaded::Numbers(parse(&name, file, options)?))
+    }),
 };
-
-/// Reads the LibSVM file at `path`.
-///
-/// # Errors
-/// When the file cannot be read, breaks a rule above, or would need more than [`DENSE_LIMIT`] bytes; the error
-/// names line and value.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
-    let (name, file) = super::open(path)?;
-    parse(&name, file, options)
-}
 
 /// Reads LibSVM text from `input`, which errors call `file`.
 ///
 /// # Errors
-/// As [`read`].
+/// What cannot be read, breaks a rule above, or would need more than [`DENSE_LIMIT`] bytes; the error names line and
+/// value.
 pub fn parse(file: &str, input: impl Read, options: &Options) -> Result<Dataset, DataError> {
     options.refuse(
         "LibSVM",

@@ -6,7 +6,6 @@
 //! a byte v then stands for v/255, as in IDX and CIFAR-10 files.
 
 use std::io::{self, BufReader, Read, Seek, Write};
-use std::path::Path;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -24,30 +23,16 @@ pub(crate) const CARD: FormatCard = FormatCard {
     ending: None,
     folder: None,
     layout: Layout::Arrays,
-    reading: Reading::Built(load),
+    reading: Reading::Built(|path, options| {
+        let (name, file) = super::open(path)?;
+        parse(&name, BufReader::new(file), options)
+    }),
 };
 
-/// Reads the NPZ file at `path` as numbers.
+/// Reads an NPZ archive from `input`, which errors call `file`; images stay bytes.
 ///
 /// # Errors
-/// When the file cannot be read, an array is missing or has the wrong shape or type, or a value is not allowed.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
-    load(path, options)?.into_numbers(&path.display().to_string())
-}
-
-/// Reads the NPZ file at `path` and leaves images as bytes.
-///
-/// # Errors
-/// As [`read`].
-pub fn load(path: &Path, options: &Options) -> Result<Loaded, DataError> {
-    let (name, file) = super::open(path)?;
-    parse(&name, BufReader::new(file), options)
-}
-
-/// Reads an NPZ archive from `input`, which errors call `file`.
-///
-/// # Errors
-/// As [`read`].
+/// What cannot be read, an array that is missing or has the wrong shape or type, or a value that is not allowed.
 pub fn parse(file: &str, input: impl Read + Seek, options: &Options) -> Result<Loaded, DataError> {
     options.refuse("NPZ", &[Setting::Features, Setting::Prefix, Setting::Columns])?;
     let mut archive = ZipArchive::new(input).map_err(|e| DataError::malformed(file, "NPZ", e.to_string()))?;
@@ -130,11 +115,8 @@ impl Names {
     }
 }
 
-/// Writes `data` so that [`load`] reads it back: images as bytes with their shape, all else as numbers, labels and
+/// Writes `data` so that [`parse`] reads it back: images as bytes with their shape, all else as numbers, labels and
 /// nodes as numbers, and the names of classes and features. Nodes' names have no place in the format.
-///
-/// # Errors
-/// When `output` fails.
 pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) -> io::Result<()> {
     let (table, records) = (&data.table, data.table.len());
     let mut archive = ZipWriter::new(output);

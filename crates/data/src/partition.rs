@@ -28,9 +28,6 @@ pub struct Partition {
 
 impl Partition {
     /// Random samples whose sizes differ by at most one.
-    ///
-    /// # Errors
-    /// When there are more nodes than records, or none.
     pub fn iid<F: Feature>(table: &Table<F>, nodes: usize, seed: u64) -> Result<Self, DataError> {
         check_nodes(nodes, 1, table.len())?;
         let mut order = all_records(table.len())?;
@@ -85,9 +82,6 @@ impl Partition {
 
     /// Records sorted by label, cut into `nodes` x `per_node` shards of equal size (to one record) and dealt at
     /// random, `per_node` to each node (McMahan et al., 2017). Records of one label are shuffled first.
-    ///
-    /// # Errors
-    /// When there are more shards than records, or none.
     pub fn shards<F: Feature>(
         table: &Table<F>,
         nodes: usize,
@@ -172,7 +166,7 @@ pub(super) fn all_records(records: usize) -> Result<Vec<u32>, DataError> {
 }
 
 fn check_nodes(nodes: usize, per_node: usize, records: usize) -> Result<(), DataError> {
-    for (name, value) in [("nodes", nodes), ("shards a node", per_node)] {
+    for (name, value) in [("nodes", nodes), ("shards per node", per_node)] {
         if value == 0 {
             return Err(DataError::argument(name, 0, "1 or more"));
         }

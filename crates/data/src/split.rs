@@ -10,9 +10,6 @@ const SPLIT_STREAM: u32 = 1;
 
 /// The record numbers of a training, a validation and a test part, each ascending, drawn at random; a part
 /// asked for with 0 records is empty. [`Dataset::select`](super::Dataset::select) keeps a node column.
-///
-/// # Errors
-/// When nothing would be left to train on.
 pub fn split_records(
     records: usize,
     validation: usize,

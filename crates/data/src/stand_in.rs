@@ -42,9 +42,6 @@ pub fn tables(
 }
 
 /// Held-out records of [`tables`] with the same `columns`, `nodes`, `classes` and `seed`: about as many from each node.
-///
-/// # Errors
-/// As [`tables`].
 pub fn held_out(
     columns: &[Column],
     nodes: usize,
@@ -70,7 +67,6 @@ enum Cells {
     Category { values: Vec<Value> },
 }
 
-/// One value of a category.
 struct Value {
     code: f64,
     /// The share of this value and of those before it.
@@ -143,7 +139,6 @@ impl Law {
         (row, scores.collect())
     }
 
-    /// Records with their labels.
     fn table(&self, records: usize, shifts: &[f64], stream: &mut Stream) -> Result<Table, DataError> {
         let mut features = Vec::with_capacity(records * self.cells.len());
         let mut labels = Vec::with_capacity(records);

@@ -6,17 +6,15 @@ use std::path::Path;
 
 use super::columns::Roles;
 use super::csv::Rows;
-use super::slips::is_missing;
-use super::slips::slip_words;
+use super::slips::{is_missing, slip_words};
 use super::{DataError, Options};
 
 /// So many different values of a column are counted one by one.
 const MOST_VALUES: usize = 10_000;
 
 /// What one column holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnSurvey {
-    /// Its name.
     pub name: String,
     /// How many records the file has.
     pub records: usize,
@@ -38,10 +36,7 @@ pub struct ColumnSurvey {
 
 impl ColumnSurvey {
     fn new(name: String) -> Self {
-        let (records, missing, numbers, values) = (0, 0, 0, BTreeMap::new());
-        let (first_missing, first_text, range) = (None, None, None);
-        let (many, largest) = (false, Largest::default());
-        Self { name, records, missing, first_missing, first_text, numbers, range, values, many, largest }
+        Self { name, ..Self::default() }
     }
 
     fn push(&mut self, text: &str, line: u64) {
@@ -146,9 +141,7 @@ impl ColumnSurvey {
 /// A number that is far beyond nearly all others of its column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
-    /// The number.
     pub value: f64,
-    /// Its line.
     pub line: u64,
     /// How many numbers are as far out, this one with them.
     pub count: usize,
@@ -205,9 +198,6 @@ pub fn survey(path: &Path) -> Result<Vec<ColumnSurvey>, DataError> {
 
 /// Refuses what a reader would refuse of a file with these columns: names that occur twice, label and node in one column,
 /// a chosen feature without a name.
-///
-/// # Errors
-/// As those of the reader.
 pub fn check_columns(file: &str, found: &[ColumnSurvey], options: &Options) -> Result<(), DataError> {
     let names: Vec<String> = found.iter().map(|column| column.name.clone()).collect();
     Roles::of(file, &names, options).map(|_| ())

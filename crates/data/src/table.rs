@@ -43,17 +43,14 @@ impl<F: Feature> Table<F> {
         Self { width, features, labels }
     }
 
-    /// How many features a record has.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many records there are.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
@@ -79,7 +76,6 @@ impl<F: Feature> Table<F> {
         self.labels[r]
     }
 
-    /// All labels.
     pub fn labels(&self) -> &[f64] {
         &self.labels
     }
@@ -123,9 +119,6 @@ impl<F: Feature> Table<F> {
     }
 
     /// The records of all `tables`, one table after another.
-    ///
-    /// # Errors
-    /// When there is no table, or their widths differ.
     pub fn concat(tables: &[Self]) -> Result<Self, DataError> {
         let Some(first) = tables.first() else {
             return Err(DataError::argument("tables", 0, "1 or more"));

@@ -1,4 +1,4 @@
-//! The Parquet reader, on files written by the `parquet` crate.
+//! The Parquet reader, on files written by the `parquet` crate, and the writer.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::Write;
@@ -78,16 +78,22 @@ fn columns_of_all_types_become_rows() {
 
 #[test]
 fn our_own_files_come_back() {
-    use prdo_data::columnar::{Column, to_parquet};
+    use prdo_data::parquet::{ColumnValues, write};
+    let write = |columns: &[(&str, ColumnValues)]| write("f.parquet", columns, "prdo test");
     let long: Vec<Option<f64>> = (0..20_000).map(|k| Some(f64::from(k) / 3.0)).collect();
-    let labels = Column::Integers((0..20_000).map(|k| k % 3).collect());
-    let bytes = to_parquet(&[("a", Column::Numbers(long.clone())), ("y", labels.clone())], "test");
+    let labels = ColumnValues::Integers((0..20_000).map(|k| k % 3).collect());
+    let bytes = write(&[("a", ColumnValues::Numbers(long.clone())), ("y", labels)]).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert!(String::from_utf8_lossy(&bytes).contains("prdo test"));
     let data = read(&bytes).unwrap();
     assert_eq!(data.table.features(), long.into_iter().flatten().collect::<Vec<f64>>());
     assert_eq!((data.table.label(1), data.table.label(19_999)), (1.0, 1.0));
-    let holes = Column::Numbers(vec![Some(1.0), None, Some(2.0)]);
-    let bytes = to_parquet(&[("a", holes), ("y", Column::Integers(vec![0, 1, 2]))], "test");
-    refuses(&bytes, &["record 1", "column \"a\"", "null"]);
+    let holes = ColumnValues::Numbers(vec![Some(1.0), None, Some(2.0)]);
+    let columns = [("a", holes), ("y", ColumnValues::Integers(vec![0, 1, 2]))];
+    refuses(&write(&columns).unwrap(), &["record 1", "column \"a\"", "null"]);
+    assert!(write(&[]).unwrap().ends_with(b"PAR1"));
+    let uneven = [("a", ColumnValues::Integers(vec![1])), ("y", ColumnValues::Integers(vec![0, 1]))];
+    assert!(write(&uneven).unwrap_err().to_string().contains("f.parquet"));
 }
 
 #[test]

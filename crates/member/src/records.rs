@@ -7,7 +7,7 @@ use prdo_data::{
 };
 use prdo_peer::agreement::Facts;
 use prdo_peer::wire::Hash;
-use prdo_runfile::{Document, ModelKind, RunFile};
+use prdo_runfile::{Document, RunFile};
 use std::path::Path;
 
 /// Records that fit the agreement, with the digest of all that the file holds.
@@ -228,9 +228,9 @@ impl Fit<'_> {
             return Err(self.differs("the images' shape", words(found), words(agreed)));
         }
         self.check_features(dataset.feature_names.as_deref())?;
-        let binary = self.planned.model.kind == ModelKind::Logistic;
-        let table = self.labels(dataset, binary)?;
-        let with_ones = self.run.intercept(binary) && self.planned.model.features.is_none();
+        let kind = self.planned.model.kind;
+        let table = self.labels(dataset, kind.is_binary())?;
+        let with_ones = self.run.intercept(kind) && self.planned.model.features.is_none();
         Ok(if with_ones { table.with_ones() } else { table })
     }
 

@@ -40,7 +40,7 @@ pub(super) fn each<F: Feature>(
     }
     let outputs = x.len() / inputs;
     let (mut lines, mut scores) = (vec![0.0; BLOCK * width], vec![0.0; BLOCK * outputs]);
-    let mut work = |group: &[u32]| {
+    let work = |group: &[u32]| {
         let (lines, scores) = (&mut lines[..group.len() * width], &mut scores[..group.len() * outputs]);
         for (record, line) in group.iter().zip(lines.chunks_exact_mut(width)) {
             input(data, *record as usize, constant, &mut line[..inputs]);
@@ -48,16 +48,21 @@ pub(super) fn each<F: Feature>(
         rank_one::scores(Level::best(), &weights, lines, width, scores);
         visit(&Block { records: group, lines, width }, scores);
     };
-    let mut group = Vec::with_capacity(BLOCK);
+    each_group(records, BLOCK, work);
+}
+
+/// Calls `visit` with up to `most` records at a time.
+pub(super) fn each_group(records: Records<'_>, most: usize, mut visit: impl FnMut(&[u32])) {
+    let mut group = Vec::with_capacity(most);
     records.each(|r| {
         group.push(r as u32);
-        if group.len() == BLOCK {
-            work(&group);
+        if group.len() == most {
+            visit(&group);
             group.clear();
         }
     });
     if !group.is_empty() {
-        work(&group);
+        visit(&group);
     }
 }
 

@@ -1,11 +1,9 @@
 //! What is known of a linear model before there are records: its card, and the bounds that follow from its formula.
 
-use super::{LogCosh, Logistic, ModelError, Quadratic, Softmax};
+use super::ModelError;
 use prdo_data::Table;
 use prdo_privacy::Model;
-
-/// The linear models, in the order in which run files list them.
-pub const LINEAR: &[&ModelCard] = &[&Logistic::CARD, &Softmax::CARD, &Quadratic::CARD, &LogCosh::CARD];
+use std::fmt::Debug;
 
 /// What a linear model reads and is made of.
 #[derive(Debug)]
@@ -16,7 +14,6 @@ pub struct ModelCard {
     pub sources: &'static [&'static str],
     /// What it makes of labels: a model that reads none predicts nothing, and takes no feature map.
     pub labels: Labels,
-    /// Whether it has an intercept.
     pub intercept: Intercept,
     /// The one number that it is made with.
     pub parameter: Parameter,
@@ -24,10 +21,17 @@ pub struct ModelCard {
     pub make: fn(Sizes, f64) -> Result<Box<dyn LinearModel>, ModelError>,
 }
 
-/// Which labels a model learns.
+/// By name, of which each model has its own.
+impl PartialEq for ModelCard {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for ModelCard {}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Labels {
-    /// Two classes.
     Two,
     /// Two classes or more.
     Classes,
@@ -35,14 +39,12 @@ pub enum Labels {
     Unread,
 }
 
-/// Whether a model has an intercept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intercept {
     /// If asked for: one feature more, always 1.
     Optional,
     /// Of its own, for every class.
     Own,
-    /// No.
     None,
 }
 
@@ -51,56 +53,63 @@ pub enum Intercept {
 pub struct Parameter {
     /// Its name in the run file's `[model]`.
     pub name: &'static str,
-    /// Its value if none is given.
     pub default: f64,
-    /// Its range, in words.
     pub allowed: &'static str,
-    /// Whether a value is in its range.
     pub fits: fn(f64) -> bool,
 }
 
 /// The shape of the records a model is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Features a record, with an optional intercept.
+    /// Features per record, with an optional intercept.
     pub width: usize,
-    /// How many classes there are.
     pub classes: usize,
 }
 
 /// A bound, and how it comes about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// The bound.
     pub value: f64,
-    /// Where it is from, in words.
     pub how: &'static str,
 }
 
 /// A linear model: its formula says how steep and how curved its losses are.
-pub trait LinearModel: Model<Data = Table> {
-    /// L_s, for records whose features have ‖a‖² of at most `largest`.
+pub trait LinearModel: Model<Data = Table> + Debug + Duplicate {
+    /// L_s, for records whose features have ‖a‖² of at most `largest`, the 1 of the model's own intercept included.
     fn smoothness(&self, largest: f64) -> Bound;
 
-    /// A bound on ‖∇ℓ‖² at every x for a record with ‖a‖² = `square`, where there is one; `how` is about its mean over a
-    /// node's records.
+    /// A bound on ‖∇ℓ‖² at every x for a record with ‖a‖² = `square`, counted in the same way, where there is one; `how` is
+    /// about its mean over a node's records.
     fn gradient_square(&self, square: f64) -> Option<Bound>;
 
     /// f(x) − min f, from the loss and the gradient of f at x; `None` where f has no lower bound.
     fn gap(&self, x: &[f64], loss: f64, gradient: &[f64]) -> Option<Bound>;
 
     /// The same model on the features that a map makes, its intercept multiplied by `constant`; `None` if it takes no map.
-    ///
-    /// # Errors
-    /// A constant that is negative or not finite.
     fn on_features(&self, constant: f64) -> Result<Option<MappedModel>, ModelError>;
+}
+
+/// How a boxed model is cloned: every model that is `Clone` has it.
+pub trait Duplicate {
+    fn duplicate(&self) -> Box<dyn LinearModel>;
+}
+
+impl<M: LinearModel + Clone + 'static> Duplicate for M {
+    fn duplicate(&self) -> Box<dyn LinearModel> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn LinearModel> {
+    fn clone(&self) -> Self {
+        (**self).duplicate()
+    }
 }
 
 /// A model of features that a map made.
 pub type MappedModel = Box<dyn Model<Data = Table<f32>>>;
 
 impl Parameter {
-    /// `value`, if it is in range.
     pub(crate) fn checked(&self, value: f64) -> Result<f64, ModelError> {
         match (self.fits)(value) {
             true => Ok(value),
@@ -108,15 +117,14 @@ impl Parameter {
         }
     }
 
-    /// The weight of a regulariser.
     pub(crate) const fn regularization(default: f64) -> Self {
         Self { name: "regularization", default, allowed: "at least 0", fits: |x| x.is_finite() && x >= 0.0 }
     }
 }
 
 impl Bound {
-    /// The gap of losses that are never negative.
-    pub(crate) fn loss(value: f64) -> Self {
+    /// A bound on f(x) − min f for losses that are never negative.
+    pub fn of_positive_loss(value: f64) -> Self {
         Self { value, how: "at most f(x⁰), for no loss is negative" }
     }
 }
@@ -124,6 +132,7 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LINEAR;
     use prdo_privacy::Records;
 
     const SIZES: Sizes = Sizes { width: 1, classes: 2 };
@@ -154,7 +163,9 @@ mod tests {
         for card in LINEAR {
             let model = (card.make)(SIZES, card.parameter.default).unwrap();
             let d = model.dimension();
-            let smoothness = model.smoothness(largest).value;
+            // The 1 of an intercept that is the model's own.
+            let own = if d > data.width() { 1.0 } else { 0.0 };
+            let smoothness = model.smoothness(largest + own).value;
             let (mut here, mut there) = (vec![0.0; d], vec![0.0; d]);
             for step in -20..20 {
                 let [x, y] = [step, step + 1].map(|k| vec![f64::from(k) * 0.15; d]);
@@ -162,7 +173,7 @@ mod tests {
                     model.gradient(&x, &data, r, &mut here);
                     model.gradient(&y, &data, r, &mut there);
                     let square: f64 = here.iter().map(|g| g * g).sum();
-                    let bound = model.gradient_square(data.row(r)[0].powi(2));
+                    let bound = model.gradient_square(data.row(r)[0].powi(2) + own);
                     assert!(bound.is_none_or(|bound| square <= bound.value), "{}", card.name);
                     let apart = here.iter().zip(&there).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
                     let moved = 0.15 * (d as f64).sqrt();

@@ -1,5 +1,6 @@
 //! Logistic regression on features that a public map made of records.
 
+use super::blocks::input;
 use super::{Logistic, ModelError, non_negative};
 use prdo_data::{Feature, Table};
 use prdo_kernels::linear as kernels;
@@ -18,20 +19,8 @@ pub struct FeatureLogistic<F: Feature> {
 
 impl<F: Feature> FeatureLogistic<F> {
     /// The model on such records, its intercept multiplied by `constant`.
-    ///
-    /// # Errors
-    /// A constant that is negative or not finite.
     pub fn new(model: Logistic, constant: f64) -> Result<Self, ModelError> {
         Ok(Self { model, constant: non_negative("constant", constant)?, records: PhantomData })
-    }
-
-    /// Writes a record's features, and the constant behind them, over `line`.
-    fn input(&self, data: &Table<F>, record: usize, line: &mut [f64]) {
-        let row = data.row(record);
-        F::numbers(row, line);
-        if let Some(last) = line.get_mut(row.len()) {
-            *last = self.constant;
-        }
     }
 
     /// Calls `work` with a few records at a time: their inputs side by side, and their labels as ±1.
@@ -41,7 +30,7 @@ impl<F: Feature> FeatureLogistic<F> {
         let (mut lines, mut labels) = (vec![0.0; most * width], Vec::with_capacity(most));
         records.each(|r| {
             let line = labels.len() * width;
-            self.input(data, r, &mut lines[line..line + width]);
+            input(data, r, self.constant, &mut lines[line..line + width]);
             labels.push(sign(data.label(r)));
             if labels.len() == most {
                 work(&lines, &labels);
@@ -55,7 +44,7 @@ impl<F: Feature> FeatureLogistic<F> {
 
     fn one(&self, data: &Table<F>, record: usize) -> (Vec<f64>, f64) {
         let mut line = vec![0.0; self.dimension()];
-        self.input(data, record, &mut line);
+        input(data, record, self.constant, &mut line);
         (line, sign(data.label(record)))
     }
 }

@@ -15,7 +15,7 @@ mod logistic;
 mod quadratic;
 mod softmax;
 
-pub use card::{Bound, Intercept, LINEAR, Labels, LinearModel, MappedModel, ModelCard, Parameter, Sizes};
+pub use card::{Bound, Duplicate, Intercept, Labels, LinearModel, MappedModel, ModelCard, Parameter, Sizes};
 pub use feature_logistic::FeatureLogistic;
 pub use log_cosh::LogCosh;
 pub use logistic::Logistic;
@@ -24,15 +24,15 @@ pub use softmax::Softmax;
 
 use prdo_data::{Feature, Table};
 
+/// The linear models, in the order in which run files list them.
+pub const LINEAR: &[&ModelCard] = &[&Logistic::CARD, &Softmax::CARD, &Quadratic::CARD, &LogCosh::CARD];
+
 /// A model's setting outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("model.{field} = {value} is not allowed: it must be {allowed}")]
 pub struct ModelError {
-    /// Which setting.
     pub field: &'static str,
-    /// What was given.
     pub value: f64,
-    /// What is allowed, in words.
     pub allowed: &'static str,
 }
 
@@ -50,6 +50,15 @@ fn check_width<F: Feature>(width: usize, data: &Table<F>) -> Result<(), String> 
     match data.width() {
         found if found == width => Ok(()),
         found => Err(format!("the model reads records of {width} features but these have {found}")),
+    }
+}
+
+/// Refuses labels that are not 0 to `classes` − 1.
+fn check_classes<F: Feature>(classes: usize, data: &Table<F>) -> Result<(), String> {
+    let outside = |y: &&f64| !(**y >= 0.0 && **y < classes as f64 && y.fract() == 0.0);
+    match data.labels().iter().find(outside) {
+        Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", classes - 1)),
+        None => Ok(()),
     }
 }
 

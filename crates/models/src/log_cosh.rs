@@ -15,7 +15,6 @@ pub struct LogCosh {
 }
 
 impl LogCosh {
-    /// What it is.
     pub const CARD: ModelCard = ModelCard {
         name: "log-cosh",
         sources: &["coefficients"],
@@ -31,14 +30,10 @@ impl LogCosh {
     };
 
     /// The example with κ = `curvature`.
-    ///
-    /// # Errors
-    /// κ outside (0, 1).
     pub fn new(curvature: f64) -> Result<Self, ModelError> {
         Ok(Self { curvature: Self::CARD.parameter.checked(curvature)? })
     }
 
-    /// κ.
     pub fn curvature(&self) -> f64 {
         self.curvature
     }

@@ -20,7 +20,6 @@ const REGULARIZER_SLOPE: f64 = 0.649_519_052_838_329;
 const REGULARIZER_CURVATURE: f64 = 2.0;
 
 impl Logistic {
-    /// What it is.
     pub const CARD: ModelCard = ModelCard {
         name: "logistic",
         sources: &["logistic", "file", "memory"],
@@ -31,14 +30,10 @@ impl Logistic {
     };
 
     /// Logistic regression on `width` features with ρ = `regularization` (0.001 in the paper).
-    ///
-    /// # Errors
-    /// A negative or non-finite ρ.
     pub fn new(width: usize, regularization: f64) -> Result<Self, ModelError> {
         Ok(Self { width, regularization: Self::CARD.parameter.checked(regularization)? })
     }
 
-    /// ρ.
     pub fn regularization(&self) -> f64 {
         self.regularization
     }
@@ -69,7 +64,7 @@ impl LinearModel for Logistic {
     }
 
     fn gap(&self, _x: &[f64], loss: f64, _gradient: &[f64]) -> Option<Bound> {
-        Some(Bound::loss(loss))
+        Some(Bound::of_positive_loss(loss))
     }
 
     fn on_features(&self, constant: f64) -> Result<Option<MappedModel>, ModelError> {

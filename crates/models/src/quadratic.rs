@@ -13,7 +13,6 @@ pub struct Quadratic {
 }
 
 impl Quadratic {
-    /// What it is.
     pub const CARD: ModelCard = ModelCard {
         name: "quadratic",
         sources: &["quadratic", "file", "memory"],
@@ -29,16 +28,12 @@ impl Quadratic {
     };
 
     /// Quadratics in `width` dimensions.
-    ///
-    /// # Errors
-    /// A condition number below 1.
     pub fn new(width: usize, condition: f64) -> Result<Self, ModelError> {
         let condition = Self::CARD.parameter.checked(condition)?;
         let power = |j: usize| if width > 1 { j as f64 / (width - 1) as f64 } else { 0.0 };
         Ok(Self { curvatures: (0..width).map(|j| condition.powf(power(j))).collect() })
     }
 
-    /// The curvatures h.
     pub fn curvatures(&self) -> &[f64] {
         &self.curvatures
     }

@@ -21,7 +21,6 @@ pub struct Softmax<F: Feature = f64> {
 }
 
 impl Softmax {
-    /// What it is.
     pub const CARD: ModelCard = ModelCard {
         name: "softmax",
         sources: &["blobs", "digits", "file", "memory"],
@@ -32,9 +31,6 @@ impl Softmax {
     };
 
     /// Softmax regression on `width` features and `classes` classes with ridge ρ = `regularization`.
-    ///
-    /// # Errors
-    /// Fewer than two classes, or a negative or non-finite ρ.
     pub fn new(width: usize, classes: usize, regularization: f64) -> Result<Self, ModelError> {
         Self::reading(width, classes, regularization)
     }
@@ -42,18 +38,17 @@ impl Softmax {
 
 impl LinearModel for Softmax {
     fn smoothness(&self, largest: f64) -> Bound {
-        // A feature that is always one is the model's own.
-        let value = 0.5 * (largest + 1.0) + self.regularization;
+        let value = 0.5 * largest + self.regularization;
         Bound { value, how: "largest (‖a‖²+1)/2 + ρ of all records" }
     }
 
     fn gradient_square(&self, square: f64) -> Option<Bound> {
         let unbounded = self.regularization != 0.0;
-        (!unbounded).then_some(Bound { value: 2.0 * (square + 1.0), how: "a node's mean 2(‖a‖²+1)" })
+        (!unbounded).then_some(Bound { value: 2.0 * square, how: "a node's mean 2(‖a‖²+1)" })
     }
 
     fn gap(&self, _x: &[f64], loss: f64, _gradient: &[f64]) -> Option<Bound> {
-        Some(Bound::loss(loss))
+        Some(Bound::of_positive_loss(loss))
     }
 
     fn on_features(&self, constant: f64) -> Result<Option<MappedModel>, ModelError> {
@@ -63,9 +58,6 @@ impl LinearModel for Softmax {
 
 impl<F: Feature> Softmax<F> {
     /// The same on records of any kind of features.
-    ///
-    /// # Errors
-    /// As [`Softmax::new`].
     pub fn reading(width: usize, classes: usize, regularization: f64) -> Result<Self, ModelError> {
         if classes < 2 {
             return Err(ModelError { field: "classes", value: classes as f64, allowed: "at least 2" });
@@ -77,9 +69,6 @@ impl<F: Feature> Softmax<F> {
     /// The same with `constant` in place of the 1 that intercepts are multiplied by. Beside features of norm 1, a 1 has
     /// half of every gradient's square, which clipping then takes away from the features: a small constant leaves it
     /// to them.
-    ///
-    /// # Errors
-    /// A constant that is negative or not finite.
     pub fn with_constant(self, constant: f64) -> Result<Self, ModelError> {
         Ok(Self { constant: non_negative("constant", constant)?, ..self })
     }
@@ -90,7 +79,6 @@ impl<F: Feature> Softmax<F> {
         Softmax { width, classes, regularization, constant, records: PhantomData }
     }
 
-    /// ρ.
     pub fn regularization(&self) -> f64 {
         self.regularization
     }
@@ -144,11 +132,7 @@ impl<F: Feature> Model for Softmax<F> {
 
     fn check(&self, data: &Table<F>) -> Result<(), String> {
         super::check_width(self.width, data)?;
-        let outside = |y: &&f64| !(**y >= 0.0 && **y < self.classes as f64 && y.fract() == 0.0);
-        match data.labels().iter().find(outside) {
-            Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", self.classes - 1)),
-            None => Ok(()),
-        }
+        super::check_classes(self.classes, data)
     }
 
     fn loss(&self, x: &[f64], data: &Table<F>, record: usize) -> f64 {

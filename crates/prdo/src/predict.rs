@@ -189,8 +189,7 @@ impl Predictor {
     }
 
     fn classes(&self) -> Vec<String> {
-        let binary = matches!(self.model.form, Form::Logistic(_));
-        let count = if binary { 2 } else { self.facts.classes.unwrap_or(2) };
+        let count = if self.model.kind.is_binary() { 2 } else { self.facts.classes.unwrap_or(2) };
         let numbers = || (0..count).map(|class| class.to_string()).collect();
         self.facts.class_names.clone().unwrap_or_else(numbers)
     }
@@ -262,8 +261,7 @@ impl Predictor {
     }
 
     fn linear<F: Feature>(&self, table: &Table<F>) -> Vec<Vec<f64>> {
-        let binary = matches!(self.model.form, Form::Logistic(_));
-        let classes = if binary { 1 } else { self.facts.classes.unwrap_or(2) as usize };
+        let classes = if self.model.kind.is_binary() { 1 } else { self.facts.classes.unwrap_or(2) as usize };
         let stride = self.parameters.len() / classes.max(1);
         let product = |w: &[f64], row: &[F]| {
             let constant = if w.len() > row.len() { self.model.constant() * w[row.len()] } else { 0.0 };

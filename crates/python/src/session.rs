@@ -6,7 +6,7 @@ use crate::shared::Shared;
 use crate::trained::{self, Trained};
 use crate::user_model::{ModelHandle, UserModel};
 use prdo::build::{Built, build, build_own, resolved};
-use prdo::runfile::{Document, Given, Key};
+use prdo::runfile::{Document, GivenRecords, Key};
 use prdo::simulator::Row;
 use prdo::store::{Folder, FolderError, Worry};
 use prdo::trainer::{ObserverError, Opened, Options, Stage, TrainError, TrainObserver, Trainer};
@@ -72,7 +72,7 @@ impl Session {
         if let Some(records) = records {
             let (records, test) = (records.load()?, test.map(Arrays::load).transpose()?);
             let title = title.unwrap_or_else(|| "data from Python".into());
-            document.give_records(Given { records, test, title }).map_err(refuse)?;
+            document.give_records(GivenRecords { records, test, title }).map_err(refuse)?;
         }
         let shared = Arc::new(Shared::default());
         let own = model.map(|model| UserModel::new(py, model, Arc::clone(&shared))).transpose()?;

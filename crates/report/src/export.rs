@@ -5,17 +5,10 @@ use crate::differences::{Difference, Measure, ranking};
 use crate::groups::{Group, Spread};
 use crate::latex;
 use crate::style::{bytes, figure};
+use prdo_data::csv::text_of;
 use prdo_runfile::Key;
 use prdo_simulator::Row;
-use prdo_store::{format_row, header};
-
-/// A cell of a CSV file, in quotes where it needs them.
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_string(),
-    }
-}
+use prdo_store::{Cell, format_row, header};
 
 impl ComparisonReport {
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
@@ -78,15 +71,19 @@ impl ComparisonReport {
             "noise_multiplier",
             "epsilon",
             "delta",
+            "seconds",
         ]);
-        let mut text = format!("{},seconds,{},name\n", head.join(","), header());
-        for cell in &self.cells {
+        let columns = header();
+        head.extend(columns.split(','));
+        head.push("name");
+        let head = head.into_iter().map(String::from).collect();
+        let line = |cell: &Cell| -> Vec<String> {
             let optional = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
             let mut line = vec![cell.method.card().name.to_string()];
             for key in &keys {
                 let value =
                     cell.labels.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
-                line.push(quoted(&value.unwrap_or_default()));
+                line.push(value.unwrap_or_default());
             }
             line.push(cell.seed.to_string());
             line.push(optional(cell.late_grad_norm()));
@@ -98,28 +95,26 @@ impl ComparisonReport {
             line.push(optional(cell.guarantee.map(|g| g.delta)));
             line.push(format!("{:?}", cell.seconds));
             // A run without rows still has a cell for each of their columns.
-            let empty = || ",".repeat(header().matches(',').count());
-            line.push(cell.rows.last().map_or_else(empty, format_row));
+            let empty = || ",".repeat(columns.matches(',').count());
+            line.extend(cell.rows.last().map_or_else(empty, format_row).split(',').map(String::from));
             // Programs that split at every comma should find as many cells in each line.
             line.push(self.name(cell).replace(',', ";"));
-            text.push_str(&(line.join(",") + "\n"));
-        }
-        text
+            line
+        };
+        text_of(std::iter::once(head).chain(self.cells.iter().map(line)))
     }
 
     /// `differences.csv`: every difference from the best of its contest, figures with all their digits.
     pub fn differences_to_csv(&self) -> String {
         let groups = self.groups();
-        let name = |k: usize| quoted(groups.get(k).map_or("", |group| &group.name));
-        let mut text = String::from(
-            "contest,measure,best,other,pairs,mean_difference,low_95,high_95,t,p,p_holm,clear\n",
-        );
-        for d in self.differences() {
+        let name = |k: usize| groups.get(k).map_or(String::new(), |group| group.name.clone());
+        let head = "contest,measure,best,other,pairs,mean_difference,low_95,high_95,t,p,p_holm,clear";
+        let line = |d: &Difference| -> Vec<String> {
             let value = |f: fn(&crate::statistics::Paired) -> f64| {
                 d.paired.as_ref().map(f).filter(|v| v.is_finite()).map_or(String::new(), |v| format!("{v:?}"))
             };
-            let cells = [
-                quoted(&d.contest),
+            vec![
+                d.contest.clone(),
                 d.measure.key().to_string(),
                 name(d.best),
                 name(d.other),
@@ -131,10 +126,10 @@ impl ComparisonReport {
                 value(|p| if p.constant { f64::NAN } else { p.p }),
                 d.corrected.map_or(String::new(), |p| format!("{p:?}")),
                 d.is_clear().to_string(),
-            ];
-            text += &(cells.join(",") + "\n");
-        }
-        text
+            ]
+        };
+        let head = head.split(',').map(String::from).collect();
+        text_of(std::iter::once(head).chain(self.differences().iter().map(line)))
     }
 
     /// The differences by the measure that decides, for people: titles and rows.

@@ -12,7 +12,6 @@ pub struct BatchSection {
     pub size: Option<usize>,
     /// b₀.
     pub first: Option<usize>,
-    /// How batches are drawn.
     pub sampling: Option<Sampling>,
 }
 

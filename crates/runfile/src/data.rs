@@ -9,52 +9,38 @@ use std::path::{Path, PathBuf};
 /// Where records come from, with what is read of them there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DataSource {
-    /// Drawn from a law.
     Generated(Generated),
-    /// The bundled digits.
     Digits,
-    /// A file or folder.
     File,
     /// What a program gives.
     Memory,
 }
 
-/// Records that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Generated {
-    /// From what.
     pub law: GeneratedLaw,
     /// N, for each node.
     pub records: usize,
-    /// Features of a record.
     pub dimension: usize,
-    /// The public seed.
     pub seed: u64,
 }
 
 /// What generated records are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GeneratedLaw {
-    /// The paper's two classes.
     Logistic {
-        /// How far nodes differ.
         heterogeneity: f64,
     },
-    /// Clouds of points.
     Blobs {
-        /// How many clouds.
         classes: usize,
-        /// Their deviation.
         spread: f64,
     },
     /// Targets of least squares.
     Quadratic {
-        /// How far nodes differ.
         heterogeneity: f64,
     },
     /// Coefficients of log-cosh.
     Coefficients {
-        /// A.
         bound: f64,
     },
 }
@@ -106,7 +92,6 @@ impl DataSource {
         }
     }
 
-    /// Whether records are drawn from a law.
     pub fn is_generated(&self) -> bool {
         matches!(self, Self::Generated(_))
     }
@@ -120,7 +105,6 @@ impl DataSource {
 /// A file's name as it was typed, and where it lies.
 #[derive(Clone, Debug)]
 pub struct FilePath {
-    /// As it was typed.
     pub typed: String,
     /// Relative to the run file's folder.
     pub path: PathBuf,
@@ -129,17 +113,14 @@ pub struct FilePath {
 /// How a file of records is read.
 #[derive(Clone, Debug)]
 pub struct DataFile {
-    /// The file or folder.
     pub path: Option<FilePath>,
     /// A file of its own with the held-out records.
     pub test_path: Option<PathBuf>,
     /// Its format; otherwise its name says it.
     pub format: Option<Format>,
-    /// The column of labels.
     pub label: Option<String>,
     /// The column that says who holds a record.
     pub node: Option<String>,
-    /// The columns of features.
     pub features: Option<Vec<String>>,
     /// The names of all columns where there is no header.
     pub columns: Option<Vec<String>>,
@@ -147,14 +128,12 @@ pub struct DataFile {
     pub width: Option<usize>,
 }
 
-/// The section.
 #[derive(Clone, Debug)]
 pub struct DataSection {
     /// Where records come from; an agreement does not say.
     pub source: Option<DataSource>,
     /// How many classes there are, where it is said.
     pub classes: Option<usize>,
-    /// How a file is read.
     pub file: DataFile,
     /// What is subtracted from each channel of images.
     pub mean: Option<Vec<f64>>,
@@ -176,8 +155,7 @@ impl DataSection {
             file: DataFile {
                 path: path.map(|typed| FilePath { path: document.folder.join(&typed), typed }),
                 test_path: document.file(Key::DataTestPath),
-                format: format
-                    .and_then(|name| Format::ALL.iter().copied().find(|format| format.key() == name)),
+                format: format.and_then(|name| Format::keyed(&name)),
                 label: document.text(Key::DataLabel),
                 node: document.text(Key::DataNode),
                 features: document.texts(Key::DataFeatures),
@@ -211,7 +189,6 @@ impl DataSection {
         }
     }
 
-    /// Whether records are drawn from a law.
     pub fn is_generated(&self) -> bool {
         self.source.is_some_and(|source| source.is_generated())
     }

@@ -3,10 +3,9 @@
 use crate::names::MEMORY;
 use crate::place::{ConfigError, Place};
 use crate::schema::{Key, Section, nearest};
-use crate::value::{Kind, Value};
+use crate::value::{Value, ValueType};
 use prdo_accounting::Calibrations;
-use prdo_data::Loaded;
-use prdo_data::near_file;
+use prdo_data::{Format, Loaded, near_file};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -37,13 +36,12 @@ pub struct Document {
     /// What the runs of this document and its copies have calibrated.
     pub calibrations: Arc<Calibrations>,
     /// The records of `data.source = "memory"`.
-    given: Option<Arc<Given>>,
+    given: Option<Arc<GivenRecords>>,
 }
 
 /// Records that a program gives, instead of a file.
 #[derive(Clone, Debug)]
-pub struct Given {
-    /// The records to train on.
+pub struct GivenRecords {
     pub records: Loaded,
     /// Public records on which accuracy is measured.
     pub test: Option<Loaded>,
@@ -77,9 +75,6 @@ impl Document {
     }
 
     /// Checks a run file's text.
-    ///
-    /// # Errors
-    /// As [`Document::read`].
     pub fn parse(file: &str, text: &str) -> Result<Self, ConfigError> {
         let mut document = Self::default();
         document.add(file, text)?;
@@ -87,17 +82,14 @@ impl Document {
     }
 
     /// Overrides one key, as `--set key=value` does. The value is TOML; bare words are taken as text.
-    ///
-    /// # Errors
-    /// As [`Document::read`].
     pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
         let Some((key, value)) = assignment.split_once('=') else {
             return Err(ConfigError::anywhere(format!("--set {assignment}: it must be key=value")));
         };
         let (key, value) = (key.trim(), value.trim());
         let is_toml = |value: &str| toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
-        let numbers =
-            Key::named(key).is_some_and(|key| matches!(key.kind(), Kind::Float(..) | Kind::Floats(..)));
+        let numbers = Key::named(key)
+            .is_some_and(|key| matches!(key.value_type(), ValueType::Float(..) | ValueType::Floats(..)));
         let value = match value {
             value if is_toml(value) => value.to_string(),
             value if numbers && is_toml(&whole_numbers(value)) => whole_numbers(value),
@@ -107,9 +99,6 @@ impl Document {
     }
 
     /// Sets one key as a program does. The value is TOML; errors call the place `origin`.
-    ///
-    /// # Errors
-    /// As [`Document::read`].
     pub fn give(&mut self, origin: &str, path: &str, value: &str) -> Result<(), ConfigError> {
         if Key::named(path).is_none() {
             return Err(unknown(path, ConfigError::anywhere));
@@ -123,30 +112,22 @@ impl Document {
     }
 
     /// Sets one key in code, as `--set` would.
-    ///
-    /// # Errors
-    /// A value of the wrong type or out of range.
     pub fn set_value(&mut self, key: Key, value: impl Into<Value>) -> Result<(), ConfigError> {
         self.add("--set", &format!("{key} = {}", value.into()))
     }
 
-    /// What the run is called.
     pub fn name(&self) -> String {
         self.text(Key::Name).unwrap_or_default()
     }
 
     /// Trains on these records: `data.source` is then "memory".
-    ///
-    /// # Errors
-    /// None that the records can cause.
-    pub fn give_records(&mut self, given: Given) -> Result<(), ConfigError> {
+    pub fn give_records(&mut self, given: GivenRecords) -> Result<(), ConfigError> {
         self.given = Some(Arc::new(given));
-        let memory = MEMORY;
-        self.add("the program", &format!("{} = {memory:?}", Key::DataSource))
+        self.add("the program", &format!("{} = {MEMORY:?}", Key::DataSource))
     }
 
     /// The records that a program gave.
-    pub fn given(&self) -> Option<&Given> {
+    pub fn given(&self) -> Option<&GivenRecords> {
         self.given.as_deref().filter(|_| self.text(Key::DataSource).as_deref() == Some(MEMORY))
     }
 
@@ -181,8 +162,8 @@ impl Document {
         let Some(key) = Key::named(path) else {
             return Err(unknown(path, |message| ConfigError::at(&place(key_span), message)));
         };
-        let values = match (value.get_ref(), key.kind()) {
-            (DeValue::Array(list), kind) if !kind.is_list() => {
+        let values = match (value.get_ref(), key.value_type()) {
+            (DeValue::Array(list), value_type) if !value_type.is_list() => {
                 if list.is_empty() {
                     return Err(ConfigError::at(&place(value.span()), format!("{path} is an empty list")));
                 }
@@ -232,14 +213,12 @@ impl Document {
         all
     }
 
-    /// The same document without a section.
     #[must_use]
     pub fn without(mut self, section: Section) -> Self {
         self.entries.retain(|key, _| key.section() != Some(section));
         self
     }
 
-    /// The same without a key.
     #[must_use]
     pub fn without_key(mut self, key: Key) -> Self {
         self.entries.remove(&key);
@@ -269,12 +248,10 @@ impl Document {
         ConfigError { message: message.into(), place, help: None, subject: None }.about(key.path())
     }
 
-    /// Whether `key` was given.
     pub fn has(&self, key: Key) -> bool {
         self.entries.contains_key(&key)
     }
 
-    /// Whether anything in `section` was given.
     pub fn has_section(&self, section: Section) -> bool {
         self.entries.keys().any(|key| key.section() == Some(section))
     }
@@ -287,57 +264,9 @@ impl Document {
         }
     }
 
-    /// A text, or the default.
-    pub fn text(&self, key: Key) -> Option<String> {
-        match self.get(key)? {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// A list of texts.
-    pub fn texts(&self, key: Key) -> Option<Vec<String>> {
-        match self.get(key)? {
-            Value::Texts(texts) => Some(texts),
-            _ => None,
-        }
-    }
-
-    /// A list of numbers.
-    pub fn floats(&self, key: Key) -> Option<Vec<f64>> {
-        match self.get(key)? {
-            Value::Floats(numbers) => Some(numbers),
-            _ => None,
-        }
-    }
-
-    /// A number, or the default.
-    pub fn float(&self, key: Key) -> Option<f64> {
-        match self.get(key)? {
-            Value::Float(x) => Some(x),
-            _ => None,
-        }
-    }
-
     /// A number of things, or the default.
     pub(crate) fn count(&self, key: Key) -> Option<usize> {
         self.integer(key).map(|n| n as usize)
-    }
-
-    /// A whole number, or the default.
-    pub fn integer(&self, key: Key) -> Option<u64> {
-        match self.get(key)? {
-            Value::Integer(n) => Some(n),
-            _ => None,
-        }
-    }
-
-    /// A flag, or the default.
-    pub fn flag(&self, key: Key) -> Option<bool> {
-        match self.get(key)? {
-            Value::Flag(b) => Some(b),
-            _ => None,
-        }
     }
 
     /// A path, relative to the run file's folder.
@@ -345,12 +274,34 @@ impl Document {
         self.text(key).map(|text| self.folder.join(text))
     }
 
-    /// The error for a key that is needed.
     pub fn missing(&self, key: Key) -> ConfigError {
         ConfigError::anywhere(format!("{key} is missing: {}", key.doc()))
             .about(key.path())
             .help("`prdo example` prints complete run files to start from")
     }
+}
+
+macro_rules! typed_values {
+    ($($name:ident: $variant:ident($type:ty),)*) => {
+        /// The value of a key of this type, or its default.
+        impl Document {
+            $(pub fn $name(&self, key: Key) -> Option<$type> {
+                match self.get(key)? {
+                    Value::$variant(value) => Some(value),
+                    _ => None,
+                }
+            })*
+        }
+    };
+}
+
+typed_values! {
+    text: Text(String),
+    integer: Integer(u64),
+    float: Float(f64),
+    flag: Flag(bool),
+    texts: Texts(Vec<String>),
+    floats: Floats(Vec<f64>),
 }
 
 /// The error for a table where a run file should be, as its name shows.
@@ -365,7 +316,7 @@ fn table_instead(path: &Path) -> Option<ConfigError> {
         "tsv" | "xlsx" | "xls" | "ods" => Some(ConfigError::anywhere(message).help(
             "save the table as \"CSV UTF-8\"; `prdo new TABLE.csv --label COLUMN` writes a run file for it",
         )),
-        "parquet" | "npz" | "libsvm" | "svm" => Some(
+        ending if Format::keyed(ending).is_some() || ending == "svm" => Some(
             ConfigError::anywhere(message)
                 .help("`prdo example` prints run files to start from; data.path names the data"),
         ),
@@ -385,11 +336,10 @@ fn whole_numbers(text: &str) -> String {
     }
 }
 
-/// The error for a key that there is not.
 fn unknown(path: &str, error: impl FnOnce(String) -> ConfigError) -> ConfigError {
     let suggestion = nearest(path).map(|near| format!("did you mean {:?}?", near.path()));
     let list = || "`prdo example --keys` lists every key and what it means".to_string();
-    error(format!("there is no key {path:?}")).help(suggestion.unwrap_or_else(list)).about(path)
+    error(format!("unknown key {path:?}")).help(suggestion.unwrap_or_else(list)).about(path)
 }
 
 fn default(key: Key) -> Option<Value> {
@@ -406,22 +356,22 @@ fn check(
     value: &Spanned<DeValue<'_>>,
     place: &dyn Fn(Range<usize>) -> Place,
 ) -> Result<Value, ConfigError> {
-    let checked = match (key.kind(), value.get_ref()) {
-        (Kind::Text, DeValue::String(text)) => Some(Value::Text(text.to_string())),
-        (Kind::Choice(names), DeValue::String(text)) => {
+    let checked = match (key.value_type(), value.get_ref()) {
+        (ValueType::Text, DeValue::String(text)) => Some(Value::Text(text.to_string())),
+        (ValueType::Choice(names), DeValue::String(text)) => {
             names.contains(&text.as_ref()).then(|| Value::Text(text.to_string()))
         }
-        (Kind::Integer(least, most), DeValue::Integer(digits)) => {
+        (ValueType::Integer(least, most), DeValue::Integer(digits)) => {
             let number = u64::from_str_radix(&digits.as_str().replace('_', ""), digits.radix()).ok();
             number.filter(|n| (least..=most).contains(n)).map(Value::Integer)
         }
-        (Kind::Float(_, ok), number) => float(number, ok).map(Value::Float),
-        (Kind::Floats(_, ok), DeValue::Array(list)) => {
+        (ValueType::Float(_, ok), number) => float(number, ok).map(Value::Float),
+        (ValueType::Floats(_, ok), DeValue::Array(list)) => {
             let numbers = list.iter().map(|item| float(item.get_ref(), ok)).collect::<Option<Vec<_>>>();
             numbers.filter(|l| !l.is_empty()).map(Value::Floats)
         }
-        (Kind::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
-        (Kind::Texts, DeValue::Array(list)) => {
+        (ValueType::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
+        (ValueType::Texts, DeValue::Array(list)) => {
             let text = |v: &Spanned<DeValue<'_>>| match v.get_ref() {
                 DeValue::String(text) => Some(text.to_string()),
                 _ => None,
@@ -433,7 +383,7 @@ fn check(
     checked.ok_or_else(|| {
         let span = value.span();
         let shown = place(span.clone()).source.get(span.clone()).unwrap_or("this").to_string();
-        let allowed = key.kind().allowed();
+        let allowed = key.value_type().allowed();
         let message = format!("{key} = {shown} is not allowed: it must be {allowed}");
         let error = ConfigError::at(&place(span), message).about_value(key.path(), &shown, &allowed);
         match suggestion(key, value) {
@@ -457,9 +407,10 @@ fn float(value: &DeValue<'_>, ok: fn(f64) -> bool) -> Option<f64> {
 /// What to do for ε = ∞.
 pub const NO_PRIVACY: &str = "for no privacy at all (ε = ∞), leave the [privacy] section out";
 
-/// The choice nearest to what was typed.
 fn suggestion(key: Key, value: &Spanned<DeValue<'_>>) -> Option<&'static str> {
-    let (Kind::Choice(names), DeValue::String(typed)) = (key.kind(), value.get_ref()) else { return None };
+    let (ValueType::Choice(names), DeValue::String(typed)) = (key.value_type(), value.get_ref()) else {
+        return None;
+    };
     let near = names.iter().map(|name| (strsim::damerau_levenshtein(name, typed), name)).min()?;
     (near.0 <= 3).then_some(near.1)
 }

@@ -1,6 +1,7 @@
 //! Which settings a run does not read: for warnings, and for run files that are written back.
 
 use crate::data::{DataSource, Generated, GeneratedLaw};
+use crate::model::{is_parameter, reads_parameter};
 use crate::model_kind::{ModelKind, StartLaw};
 use crate::parameters;
 use crate::partition::PartitionKind;
@@ -40,10 +41,8 @@ impl RunFile {
         };
         let start = self.model.start_law(model);
         let (unread, reason): (bool, &dyn Fn() -> (Key, Option<String>)) = match key {
-            Key::ModelRegularization => (!model.is_linear() && model != ModelKind::Own, &of_model),
-            Key::ModelIntercept => (model != ModelKind::Logistic || generated, &of_model),
-            Key::ModelCondition => (model != ModelKind::Quadratic, &of_model),
-            Key::ModelCurvature => (model != ModelKind::LogCosh, &of_model),
+            key if is_parameter(key) => (!reads_parameter(model, key), &of_model),
+            Key::ModelIntercept => (!model.has_optional_intercept() || generated, &of_model),
             Key::ModelStartDeviation => (start != StartLaw::Normal, &|| {
                 (Key::ModelStart, Some("model.start is not \"normal\"".to_string()))
             }),

@@ -8,20 +8,14 @@ use std::path::PathBuf;
 /// A map with what was said of it; what was not is the map's own default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MapSettings {
-    /// Wavelets of images.
     Scattering(ScatteringOptions),
-    /// Wavelets and filters of images.
     ScatteringPatches(ScatteringOptions, PatchOptions),
-    /// Columns of tables.
     Table(TableOptions),
 }
 
-/// What is said of a scattering.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScatteringOptions {
-    /// Scales of its wavelets.
     pub scales: Option<u32>,
-    /// Angles of its wavelets.
     pub angles: Option<usize>,
     /// Cells a side in which it is averaged.
     pub grid: Option<usize>,
@@ -34,20 +28,16 @@ pub struct ScatteringOptions {
 /// What is said of the filters beside a scattering.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchOptions {
-    /// How many.
     pub filters: Option<usize>,
     /// Pixels a side.
     pub size: Option<usize>,
-    /// Weight beside the scattering.
     pub weight: Option<f64>,
 }
 
-/// What is said of a table's map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableOptions {
     /// Buckets that categories are hashed to.
     pub buckets: usize,
-    /// Random Fourier features.
     pub fourier: usize,
     /// Distance over which these tell records apart.
     pub bandwidth: f64,
@@ -78,7 +68,6 @@ impl MapSettings {
         all.into_iter().find(|map| map.name() == name)
     }
 
-    /// Its name in run files.
     pub fn name(&self) -> &'static str {
         let [plain, with_patches, table] = MAPS;
         match self {
@@ -89,16 +78,12 @@ impl MapSettings {
     }
 }
 
-/// The section.
 #[derive(Clone, Debug)]
 pub struct FeaturesSection {
     /// Whether there is one.
     pub given: bool,
-    /// The map.
     pub map: Option<MapSettings>,
-    /// Columns that are categories.
     pub categories: Vec<String>,
-    /// Where features are kept.
     pub cache: Option<PathBuf>,
     pub(crate) ranges: Vec<String>,
     /// Whether a missing number is the middle of its range.
@@ -108,11 +93,8 @@ pub struct FeaturesSection {
 /// The public range of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnRange {
-    /// The column.
     pub name: String,
-    /// Its least value.
     pub low: f64,
-    /// Its largest.
     pub high: f64,
 }
 

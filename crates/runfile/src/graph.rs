@@ -6,17 +6,14 @@ use crate::schema::Key;
 use prdo_algorithm::graph::{GraphFamily, Parameters, Weights};
 use std::path::PathBuf;
 
-/// Where the graph comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphKind {
-    /// A family.
     Family(GraphFamily),
     /// A file with edges or weights.
     File,
 }
 
 impl GraphKind {
-    /// Its name in run files.
     pub fn name(self) -> &'static str {
         match self {
             GraphKind::Family(kind) => kind.name(),
@@ -25,10 +22,8 @@ impl GraphKind {
     }
 }
 
-/// The section.
 #[derive(Clone, Debug)]
 pub struct GraphSection {
-    /// Where the graph comes from.
     pub kind: GraphKind,
     /// n, where it is said.
     pub nodes: Option<usize>,

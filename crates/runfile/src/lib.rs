@@ -31,7 +31,7 @@ mod wiring;
 
 pub use batch::{BatchSection, ClipSection};
 pub use data::{DataFile, DataSection, DataSource, FilePath, Generated, GeneratedLaw};
-pub use document::{Document, Given, NO_PRIVACY};
+pub use document::{Document, GivenRecords, NO_PRIVACY};
 pub use features::{
     ColumnRange, FeaturesSection, MapSettings, PatchOptions, ScatteringOptions, TableOptions,
 };
@@ -45,5 +45,5 @@ pub use place::{ConfigError, Place, Subject};
 pub use privacy::{PrivacySection, earlier_texts};
 pub use run_file::{MetricsSection, ResolvedSection, RunFile};
 pub use schema::{Key, Section, nearest};
-pub use value::{Kind, Value};
+pub use value::{Value, ValueType};
 pub use wiring::{Wiring, wiring};

@@ -7,7 +7,6 @@ use prdo_algorithm::Method;
 /// The section, but for the method's parameters: [`RunFile::settings_of`](crate::RunFile::settings_of) has them.
 #[derive(Clone, Copy, Debug)]
 pub struct MethodSection {
-    /// The method.
     pub name: Option<Method>,
     /// α.
     pub step_size: Option<f64>,

@@ -1,19 +1,12 @@
 //! The models and starting points that run files have names for.
 
 use prdo_models::network::{Law, NAMES as NETWORKS};
+use prdo_models::{Intercept, LINEAR, Labels, ModelCard};
 
-/// What a model is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
-    /// Two classes.
-    Logistic,
-    /// Any number of classes.
-    Softmax,
-    /// Least squares.
-    Quadratic,
-    /// The paper's example of a sensitivity.
-    LogCosh,
-    /// Layers.
+    /// One of [`LINEAR`], which its card describes.
+    Linear(&'static ModelCard),
     Network(NetworkKind),
     /// A program's model: no run file alone describes it.
     Own,
@@ -30,8 +23,7 @@ pub enum NetworkKind {
 
 impl ModelKind {
     pub(crate) fn all() -> impl Iterator<Item = ModelKind> {
-        let linear = [Self::Logistic, Self::Softmax, Self::Quadratic, Self::LogCosh];
-        linear.into_iter().chain(Self::networks()).chain([Self::Own])
+        LINEAR.iter().copied().map(Self::Linear).chain(Self::networks()).chain([Self::Own])
     }
 
     pub(crate) fn networks() -> impl Iterator<Item = ModelKind> {
@@ -39,39 +31,45 @@ impl ModelKind {
         [NetworkKind::Listed].into_iter().chain(named).map(Self::Network)
     }
 
-    pub(crate) fn names() -> Vec<&'static str> {
-        Self::all().map(Self::name).collect()
-    }
-
-    /// Its name in run files.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Logistic => "logistic",
-            Self::Softmax => "softmax",
-            Self::Quadratic => "quadratic",
-            Self::LogCosh => "log-cosh",
+            Self::Linear(card) => card.name,
             Self::Network(NetworkKind::Listed) => "network",
             Self::Network(NetworkKind::Named(name)) => name,
             Self::Own => "own",
         }
     }
 
-    /// Whether it is a network.
     pub fn is_network(self) -> bool {
         matches!(self, Self::Network(_))
     }
 
-    /// Whether it is logistic or softmax regression.
-    pub fn is_linear(self) -> bool {
-        matches!(self, Self::Logistic | Self::Softmax)
+    /// Which labels it learns; of a program's model, its program knows.
+    pub fn labels(self) -> Option<Labels> {
+        match self {
+            Self::Linear(card) => Some(card.labels),
+            Self::Network(_) => Some(Labels::Classes),
+            Self::Own => None,
+        }
     }
 
-    /// Whether its labels are classes.
+    /// Whether it learns two classes, as −1 and 1.
+    pub fn is_binary(self) -> bool {
+        self.labels() == Some(Labels::Two)
+    }
+
     pub fn has_classes(self) -> bool {
-        match self {
-            Self::Logistic | Self::Softmax | Self::Network(_) => true,
-            Self::Quadratic | Self::LogCosh | Self::Own => false,
-        }
+        matches!(self.labels(), Some(Labels::Two | Labels::Classes))
+    }
+
+    /// Whether it can read the features that a map makes.
+    pub fn reads_features(self) -> bool {
+        matches!(self, Self::Linear(card) if card.labels != Labels::Unread)
+    }
+
+    /// Whether a run file says if it has an intercept.
+    pub fn has_optional_intercept(self) -> bool {
+        matches!(self, Self::Linear(card) if card.intercept == Intercept::Optional)
     }
 }
 
@@ -84,9 +82,7 @@ impl std::fmt::Display for ModelKind {
 /// How the public starting point is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartLaw {
-    /// All zeros.
     Zeros,
-    /// Normal draws.
     Normal,
     /// A law of networks.
     Network(Law),
@@ -97,11 +93,6 @@ impl StartLaw {
         [Self::Zeros, Self::Normal].into_iter().chain(Law::ALL.into_iter().map(Self::Network))
     }
 
-    pub(crate) fn names() -> Vec<&'static str> {
-        Self::all().map(Self::name).collect()
-    }
-
-    /// Its name in run files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Zeros => "zeros",

@@ -1,6 +1,6 @@
 //! The parameters of methods, as keys: everything about them follows from the methods' own cards.
 
-use crate::value::{Definition, Kind};
+use crate::value::{Definition, ValueType};
 use prdo_algorithm::Method;
 use prdo_algorithm::methods::Parameter;
 use std::sync::LazyLock;
@@ -21,18 +21,18 @@ fn describe(parameter: &'static Parameter) -> Definition {
     let readers = Method::ALL.iter().map(|method| method.card()).filter(|card| card.reads(parameter));
     let mut readers: Vec<&str> = readers.map(|card| card.name).collect();
     readers.sort_unstable();
-    let (kind, default, doc) = match parameter {
+    let (value_type, default, doc) = match parameter {
         Parameter::Number(number) => (
-            Kind::Float(number.allowed, number.is_allowed),
+            ValueType::Float(number.allowed, number.is_allowed),
             format!("{:?}", number.default),
             format!("{} of {}: {}", number.symbol, listed(&readers, "and"), number.doc),
         ),
         Parameter::Choice { doc, names, .. } => {
-            (Kind::Choice(names), format!("{:?}", names[0]), format!("{doc} ({})", readers.join(", ")))
+            (ValueType::Choice(names), format!("{:?}", names[0]), format!("{doc} ({})", readers.join(", ")))
         }
     };
     let path = format!("method.{}", parameter.name()).leak();
-    Definition { path, kind, default: Some(default.leak()), doc: doc.leak() }
+    Definition { path, value_type, default: Some(default.leak()), doc: doc.leak() }
 }
 
 /// "a", "a or b", "a, b or c".
@@ -44,12 +44,7 @@ fn listed(words: &[&str], last: &str) -> String {
     }
 }
 
-/// What methods are called in run files.
-pub(crate) fn method_names() -> Vec<&'static str> {
-    Method::ALL.iter().map(|method| method.card().name).collect()
-}
-
-/// What they are called elsewhere, in a row.
+/// What methods are called outside run files, in a row.
 pub(crate) fn method_titles() -> &'static str {
     let titles: Vec<&str> = Method::ALL.iter().map(|method| method.card().title).collect();
     listed(&titles, "or").leak()

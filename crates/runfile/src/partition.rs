@@ -7,7 +7,6 @@ use crate::schema::{Key, Section};
 /// How records are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartitionKind {
-    /// At random.
     Iid,
     /// By class, unevenly.
     Dirichlet {
@@ -16,7 +15,6 @@ pub enum PartitionKind {
     },
     /// By sorted labels.
     Shards {
-        /// So many for each node.
         per_node: usize,
     },
     /// As a column of the file says.
@@ -37,7 +35,6 @@ impl PartitionKind {
         all.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Its name in run files.
     pub fn name(&self) -> &'static str {
         let [iid, dirichlet, shards, column] = PARTITIONS;
         match self {
@@ -49,7 +46,6 @@ impl PartitionKind {
     }
 }
 
-/// The section.
 #[derive(Clone, Debug)]
 pub struct PartitionSection {
     /// Whether there is one.

@@ -9,9 +9,7 @@ use std::sync::Arc;
 pub struct Place {
     /// The file's name, or `--set`.
     pub file: Arc<str>,
-    /// All of its text.
     pub source: Arc<str>,
-    /// Which bytes.
     pub span: Range<usize>,
 }
 
@@ -33,14 +31,12 @@ pub struct ConfigError {
     pub message: String,
     /// Where; `None` when it is nowhere in particular (a missing key).
     pub place: Option<Place>,
-    /// What to do about it.
     pub help: Option<String>,
     /// The key it is about, where it is about one.
     pub subject: Option<Box<Subject>>,
 }
 
 impl ConfigError {
-    /// An error at a place.
     pub fn at(place: &Place, message: impl Into<String>) -> Self {
         Self { message: message.into(), place: Some(place.clone()), help: None, subject: None }
     }
@@ -50,7 +46,6 @@ impl ConfigError {
         Self { message: message.into(), place: None, help: None, subject: None }
     }
 
-    /// The same error, about this key.
     #[must_use]
     pub fn about(mut self, field: impl Into<String>) -> Self {
         self.subject = Some(Box::new(Subject { field: field.into(), value: None, allowed: None }));
@@ -65,7 +60,6 @@ impl ConfigError {
         self
     }
 
-    /// The same error with advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

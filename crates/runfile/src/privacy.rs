@@ -5,16 +5,12 @@ use crate::schema::{Key, Section};
 use prdo_accounting::{Event, History, Method as Accounting};
 use std::path::PathBuf;
 
-/// The section.
 #[derive(Clone, Debug)]
 pub struct PrivacySection {
-    /// ε of the whole run.
     pub epsilon: Option<f64>,
-    /// δ.
     pub delta: f64,
     /// z, instead of ε.
     pub noise_multiplier: Option<f64>,
-    /// How ε is computed.
     pub accountant: Accounting,
     /// The file that lists what runs release about these records.
     pub statement: Option<PathBuf>,

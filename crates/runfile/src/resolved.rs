@@ -1,6 +1,7 @@
 //! A run's settings written back as a run file, with every default filled in: for its owner, or for an agreement.
 
 use crate::document::Document;
+use crate::model::is_parameter;
 use crate::model_kind::ModelKind;
 use crate::names::sampling_name;
 use crate::privacy::earlier_texts;
@@ -26,9 +27,7 @@ const FILES: [Key; 6] = [
 
 /// What a run file and an agreement both know.
 pub struct Known<'a> {
-    /// The model's kind.
     pub model: ModelKind,
-    /// The method.
     pub method: Method,
     /// b₀ and b, and how batches are drawn.
     pub batch: (usize, usize, Sampling),
@@ -44,7 +43,6 @@ pub struct Known<'a> {
 pub struct Settled<'a> {
     /// What an agreement knows too.
     pub known: Known<'a>,
-    /// n.
     pub nodes: usize,
     /// How W was made, unless it came from a file.
     pub rule: Option<(Weights, bool)>,
@@ -56,9 +54,8 @@ pub struct Settled<'a> {
 pub struct Agreed<'a> {
     /// What a run file knows too.
     pub known: Known<'a>,
-    /// z.
     pub noise_multiplier: f64,
-    /// What the runs that this one goes on from released.
+    /// What the runs that this one continues released.
     pub earlier: &'a History,
 }
 
@@ -68,15 +65,10 @@ pub struct Facts<'a> {
     pub guarantee: Option<(f64, f64)>,
     /// The second largest eigenvalue of W.
     pub lambda: f64,
-    /// Records of all nodes.
     pub records: usize,
-    /// Records of the smallest node.
     pub least_records: usize,
-    /// d.
     pub parameters: usize,
-    /// The hash of the feature map.
     pub features: Option<String>,
-    /// Who the nodes are.
     pub node_names: Option<&'a [String]>,
 }
 
@@ -171,7 +163,7 @@ fn value(key: Key, run: &RunFile, settled: &Settled<'_>) -> Option<Value> {
         Key::GraphWeights => settled.rule.map(|(weights, _)| Value::Text(weights.to_string())),
         Key::GraphLazy => settled.rule.map(|(_, lazy)| Value::Flag(lazy)),
         Key::Seed if run.unseeded => None,
-        Key::ModelIntercept if owned && model == ModelKind::Logistic => {
+        Key::ModelIntercept if owned && model.has_optional_intercept() => {
             Some(Value::Flag(run.model.intercept()))
         }
         Key::DataTest if run.data.file.test_path.is_none() && sets_test_aside(run, model) => {
@@ -197,7 +189,8 @@ fn value(key: Key, run: &RunFile, settled: &Settled<'_>) -> Option<Value> {
             None
         }
         // Fingerprints have them where they were typed, read or not.
-        Key::ModelCondition | Key::ModelCurvature if !run.has(key) => None,
+        Key::ModelRegularization => shared_value(key, run, &settled.known),
+        _ if is_parameter(key) && !run.has(key) => None,
         Key::ModelStart | Key::ModelStartSeed if run.model.file.is_some() || model == ModelKind::Own => None,
         _ => shared_value(key, run, &settled.known),
     }
@@ -218,9 +211,8 @@ fn agreed_value(key: Key, run: &RunFile, agreed: &Agreed<'_>) -> Option<Value> {
     match key {
         _ if !is_agreed(key) => None,
         Key::GraphAllowIndefinite => run.graph.allow_indefinite.then_some(Value::Flag(true)),
-        Key::ModelIntercept if model == ModelKind::Logistic => Some(Value::Flag(run.intercept(true))),
-        Key::ModelIntercept => None,
-        Key::ModelCondition | Key::ModelCurvature if run.unread(key, model).is_some() => None,
+        Key::ModelIntercept => model.has_optional_intercept().then(|| Value::Flag(run.intercept(model))),
+        _ if is_parameter(key) && run.unread(key, model).is_some() => None,
         Key::PrivacyNoiseMultiplier => Some(Value::Float(agreed.noise_multiplier)),
         Key::PrivacyEarlier if agreed.earlier.is_empty() => None,
         Key::PrivacyEarlier => Some(Value::Texts(earlier_texts(agreed.earlier))),
@@ -260,7 +252,6 @@ fn shared_value(key: Key, run: &RunFile, known: &Known<'_>) -> Option<Value> {
     }
 }
 
-/// What follows from the settings.
 fn resolved_value(key: Key, facts: &Facts<'_>) -> Option<Value> {
     let number = |n: usize| Some(Value::Integer(n as u64));
     match key {

@@ -2,7 +2,7 @@
 
 use crate::batch::{BatchSection, ClipSection};
 use crate::data::DataSection;
-use crate::document::{Document, Given};
+use crate::document::{Document, GivenRecords};
 use crate::features::{ColumnRange, FeaturesSection};
 use crate::graph::GraphSection;
 use crate::method::MethodSection;
@@ -20,9 +20,7 @@ use prdo_algorithm::{Method, Settings};
 /// `None`: only who needs it refuses, for agreements, searches and reports read files that are not whole runs.
 #[derive(Clone, Debug)]
 pub struct RunFile {
-    /// What the run is called.
     pub name: String,
-    /// T.
     pub rounds: Option<u32>,
     /// The seed of batches and noise.
     pub seed: u64,
@@ -44,9 +42,7 @@ pub struct RunFile {
     pub batch: BatchSection,
     /// What one record can contribute.
     pub clip: ClipSection,
-    /// What is promised, if anything is.
     pub privacy: Option<PrivacySection>,
-    /// What is measured.
     pub metrics: MetricsSection,
     /// What followed from the settings, in a file that was written back.
     pub resolved: ResolvedSection,
@@ -68,11 +64,9 @@ pub struct MetricsSection {
 /// The `[resolved]` section, as far as anything is read from it.
 #[derive(Clone, Debug)]
 pub struct ResolvedSection {
-    /// ε of the whole run.
     pub epsilon: Option<f64>,
     /// ε that the noise was calibrated to.
     pub budget: Option<f64>,
-    /// The hash of the feature map.
     pub features: Option<String>,
 }
 
@@ -107,17 +101,11 @@ impl RunFile {
     }
 
     /// T.
-    ///
-    /// # Errors
-    /// It was not given.
     pub fn rounds(&self) -> Result<u32, ConfigError> {
         self.rounds.ok_or_else(|| self.missing(Key::Rounds))
     }
 
     /// Refuses a sweep where one run is meant.
-    ///
-    /// # Errors
-    /// A key that is a list.
     pub fn refuse_lists(&self, advice: &str) -> Result<(), ConfigError> {
         match self.document.sweeps().first() {
             Some((key, values)) => {
@@ -129,22 +117,18 @@ impl RunFile {
         }
     }
 
-    /// The records that a program gave.
-    pub fn given(&self) -> Option<&Given> {
+    pub fn given(&self) -> Option<&GivenRecords> {
         self.document.given()
     }
 
-    /// Whether a key was typed.
     pub fn has(&self, key: Key) -> bool {
         self.document.has(key)
     }
 
-    /// Where a key was typed.
     pub fn place(&self, key: Key) -> Option<&Place> {
         self.document.place(key)
     }
 
-    /// An error about a key, at its place if it was typed.
     pub fn error(&self, key: Key, message: impl Into<String>) -> ConfigError {
         self.document.error(key, message)
     }
@@ -154,7 +138,6 @@ impl RunFile {
         self.document.item_error(key, item, message)
     }
 
-    /// The error for a key that is needed.
     pub fn missing(&self, key: Key) -> ConfigError {
         self.document.missing(key)
     }
@@ -185,9 +168,10 @@ impl RunFile {
         Err(self.error(Key::ModelKind, message))
     }
 
-    /// Whether records of numbers get a feature that is always 1: those of a `binary` model, unless they are generated.
-    pub fn intercept(&self, binary: bool) -> bool {
-        binary && !self.data.is_generated() && self.model.intercept()
+    /// Whether records of numbers get a feature that is always 1: those of a model that has no intercept of its own, unless
+    /// they are generated.
+    pub fn intercept(&self, kind: ModelKind) -> bool {
+        kind.has_optional_intercept() && !self.data.is_generated() && self.model.intercept()
     }
 
     /// The error for a program's model where there is no program.
@@ -199,9 +183,6 @@ impl RunFile {
     }
 
     /// The method and its settings.
-    ///
-    /// # Errors
-    /// No method, or no step size.
     pub fn method(&self) -> Result<(Method, Settings), ConfigError> {
         let method = self.method.name.ok_or_else(|| self.missing(Key::MethodName))?;
         self.method.step_size.ok_or_else(|| self.missing(Key::MethodStepSize))?;
@@ -220,9 +201,6 @@ impl RunFile {
     }
 
     /// The public ranges of a table's columns.
-    ///
-    /// # Errors
-    /// One that is none, at its place.
     pub fn ranges(&self) -> Result<Vec<ColumnRange>, ConfigError> {
         let read = |(k, text): (usize, &String)| {
             ColumnRange::parse(text).ok_or_else(|| {
@@ -233,10 +211,7 @@ impl RunFile {
         self.features.ranges.iter().enumerate().map(read).collect()
     }
 
-    /// What the runs that this one goes on from have released.
-    ///
-    /// # Errors
-    /// What is no release, at its place.
+    /// What the runs that this one continues have released.
     pub fn earlier(&self) -> Result<History, ConfigError> {
         let key = Key::PrivacyEarlier;
         let mut history = History::new();
@@ -258,7 +233,6 @@ impl RunFile {
 }
 
 impl Document {
-    /// What its values mean.
     pub fn run_file(&self) -> RunFile {
         RunFile::of(self)
     }

@@ -3,18 +3,22 @@
 //! that enum.
 
 use crate::model_kind::{ModelKind, StartLaw};
-use crate::value::{Definition, Kind};
+use crate::value::{Definition, ValueType};
 use crate::{names, parameters};
+use prdo_accounting::Method as Accounting;
+use prdo_algorithm::Method;
+use prdo_algorithm::graph::{GraphFamily, Weights};
 use prdo_algorithm::methods::Parameter;
+use prdo_data::Format;
 use std::sync::LazyLock;
 
-const POSITIVE: Kind = Kind::Float("above 0", |x| x > 0.0);
-const NON_NEGATIVE: Kind = Kind::Float("of at least 0", |x| x >= 0.0);
-const SEED: Kind = Kind::Integer(0, i64::MAX as u64);
+const POSITIVE: ValueType = ValueType::Float("above 0", |x| x > 0.0);
+const NON_NEGATIVE: ValueType = ValueType::Float("of at least 0", |x| x >= 0.0);
+const SEED: ValueType = ValueType::Integer(0, i64::MAX as u64);
 const MOST_NODES: u64 = 1_000_000;
 
 macro_rules! keys {
-    ($($name:ident: $path:literal, $kind:expr, $default:expr, $doc:expr;)*) => {
+    ($($name:ident: $path:literal, $value_type:expr, $default:expr, $doc:expr;)*) => {
         /// One key of a run file.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Key {
@@ -31,7 +35,7 @@ macro_rules! keys {
                     $(Key::$name => {
                         static KNOWN: LazyLock<Definition> = LazyLock::new(|| Definition {
                             path: $path,
-                            kind: $kind,
+                            value_type: $value_type,
                             default: $default,
                             doc: $doc,
                         });
@@ -45,34 +49,34 @@ macro_rules! keys {
 }
 
 /// A choice among the names that an enum or a table has; the list is made once.
-fn choice(names: fn() -> Vec<&'static str>) -> Kind {
-    Kind::Choice(names().leak())
+fn choice(names: impl IntoIterator<Item = &'static str>) -> ValueType {
+    ValueType::Choice(names.into_iter().collect::<Vec<_>>().leak())
 }
 
 #[rustfmt::skip]
 keys! {
-    Name: "name", Kind::Text, Some("\"run\""), "what the run is called; also its folder's name";
-    Rounds: "rounds", Kind::Integer(1, 100_000_000), None, "T, the number of communication rounds";
+    Name: "name", ValueType::Text, Some("\"run\""), "what the run is called; also its folder's name";
+    Rounds: "rounds", ValueType::Integer(1, 100_000_000), None, "T, the number of communication rounds";
     Seed: "seed", SEED, Some("1"), "seed of batches and noise; a seeded run is a simulation, not private";
-    GraphKind: "graph.kind", choice(names::graph_kinds), Some("\"ring\""), "who talks to whom";
-    GraphNodes: "graph.nodes", Kind::Integer(1, MOST_NODES), None, "n, the number of organisations";
-    GraphWeights: "graph.weights", choice(names::weights), None,
+    GraphKind: "graph.kind", choice(GraphFamily::NAMES.into_iter().chain([names::GRAPH_FILE])), Some("\"ring\""), "who talks to whom";
+    GraphNodes: "graph.nodes", ValueType::Integer(1, MOST_NODES), None, "n, the number of organisations";
+    GraphWeights: "graph.weights", choice(Weights::NAMES), None,
         "how W is made: paper (1/2 and 1/4, rings only), metropolis or max-degree; default: paper on a ring, otherwise metropolis";
-    GraphLazy: "graph.lazy", Kind::Flag, None,
+    GraphLazy: "graph.lazy", ValueType::Flag, None,
         "replace W by (I+W)/2, which makes it positive semidefinite; default: true unless weights = \"paper\"";
-    GraphProbability: "graph.probability", Kind::Float("above 0 and at most 1", |x| x > 0.0 && x <= 1.0), None,
+    GraphProbability: "graph.probability", ValueType::Float("above 0 and at most 1", |x| x > 0.0 && x <= 1.0), None,
         "edge probability of erdos-renyi";
-    GraphDegree: "graph.degree", Kind::Integer(1, MOST_NODES), None, "degree of random-regular";
+    GraphDegree: "graph.degree", ValueType::Integer(1, MOST_NODES), None, "degree of random-regular";
     GraphSeed: "graph.seed", SEED, Some("1"), "seed of random graphs (public)";
-    GraphFile: "graph.file", Kind::Text, None,
+    GraphFile: "graph.file", ValueType::Text, None,
         "edge list or matrix, for kind = \"file\"; relative to the run file";
-    GraphAllowIndefinite: "graph.allow_indefinite", Kind::Flag, Some("false"),
+    GraphAllowIndefinite: "graph.allow_indefinite", ValueType::Flag, Some("false"),
         "accept a W with negative eigenvalues, outside the paper's assumption";
-    DataSource: "data.source", choice(names::sources), None,
+    DataSource: "data.source", choice(names::SOURCES), None,
         "generated data (logistic is the paper's), the bundled digits, a file, or records that a program gives (Python)";
-    DataRecords: "data.records", Kind::Integer(1, 1 << 28), Some("1000"), "N, generated records a node";
-    DataDimension: "data.dimension", Kind::Integer(1, 1_000_000), Some("20"), "generated features a record";
-    DataClasses: "data.classes", Kind::Integer(2, 100_000), None,
+    DataRecords: "data.records", ValueType::Integer(1, 1 << 28), Some("1000"), "N, generated records per node";
+    DataDimension: "data.dimension", ValueType::Integer(1, 1_000_000), Some("20"), "generated features per record";
+    DataClasses: "data.classes", ValueType::Integer(2, 100_000), None,
         "number of classes; for a file: labels must be 0 to classes-1";
     DataHeterogeneity: "data.heterogeneity", NON_NEGATIVE, Some("0.2"),
         "how far generated nodes differ (the paper's 0.2)";
@@ -80,129 +84,129 @@ keys! {
         "deviation of generated blobs around their centres, which are 1 from the origin";
     DataBound: "data.bound", POSITIVE, Some("1.0"), "A, the bound on generated coefficients (log-cosh)";
     DataSeed: "data.seed", SEED, Some("1"), "seed of generated data (public)";
-    DataPath: "data.path", Kind::Text, None,
+    DataPath: "data.path", ValueType::Text, None,
         "the file or folder, for source = \"file\"; relative to the run file";
-    DataFormat: "data.format", choice(names::formats), None, "how to read it; default: by its ending";
-    DataLabel: "data.label", Kind::Text, None, "label column of a table; default: label or y";
-    DataNode: "data.node", Kind::Text, None,
+    DataFormat: "data.format", choice(Format::KEYS.iter().copied()), None, "how to read it; default: by its ending";
+    DataLabel: "data.label", ValueType::Text, None, "label column of a table; default: label or y";
+    DataNode: "data.node", ValueType::Text, None,
         "column that says which node holds a record; default: node, if there";
-    DataFeatures: "data.features", Kind::Texts, None, "feature columns; default: all others";
-    DataColumns: "data.columns", Kind::Texts, None,
+    DataFeatures: "data.features", ValueType::Texts, None, "feature columns; default: all others";
+    DataColumns: "data.columns", ValueType::Texts, None,
         "names of all columns of a CSV file that has no header, as the UCI repository's have none";
-    DataWidth: "data.width", Kind::Integer(1, 10_000_000), None, "number of features of a LibSVM file";
-    DataMean: "data.mean", Kind::Floats("from -1e6 to 1e6", |x| (-1e6..=1e6).contains(&x)), None,
-        "public constants subtracted from images (bytes/255), one a channel; default: the published ones, or 0.5";
-    DataDeviation: "data.deviation", Kind::Floats("from 1e-6 to 1e6", |x| (1e-6..=1e6).contains(&x)), None,
-        "public constants that images are then divided by, one a channel; default: the published ones, or 0.25";
+    DataWidth: "data.width", ValueType::Integer(1, 10_000_000), None, "number of features of a LibSVM file";
+    DataMean: "data.mean", ValueType::Floats("from -1e6 to 1e6", |x| (-1e6..=1e6).contains(&x)), None,
+        "public constants subtracted from images (bytes/255), one per channel; default: the published ones, or 0.5";
+    DataDeviation: "data.deviation", ValueType::Floats("from 1e-6 to 1e6", |x| (1e-6..=1e6).contains(&x)), None,
+        "public constants that images are then divided by, one per channel; default: the published ones, or 0.25";
     DataTest: "data.test", NON_NEGATIVE, None,
         "public held-out records for accuracy: a share below 1 or a number; default: 0.2 of a file, 2000 of generated data";
     DataValidation: "data.validation", NON_NEGATIVE, Some("0.0"),
         "records set aside for tuning: a share below 1 or a number";
-    DataTestPath: "data.test_path", Kind::Text, None, "a file of its own with the held-out records";
-    FeaturesMap: "features.map", choice(names::maps), None,
+    DataTestPath: "data.test_path", ValueType::Text, None, "a file of its own with the held-out records";
+    FeaturesMap: "features.map", choice(names::MAPS), None,
         "public features that softmax or logistic regression reads instead of pixels or columns; nothing in them comes from records";
-    FeaturesScales: "features.scales", Kind::Integer(1, 5), None,
+    FeaturesScales: "features.scales", ValueType::Integer(1, 5), None,
         "scales of the scattering's wavelets; default: 2";
-    FeaturesAngles: "features.angles", Kind::Integer(1, 16), None,
+    FeaturesAngles: "features.angles", ValueType::Integer(1, 16), None,
         "angles of the scattering's wavelets; default: 8";
-    FeaturesGrid: "features.grid", Kind::Integer(1, 64), None,
-        "cells a side in which the scattering is averaged; default: 4";
+    FeaturesGrid: "features.grid", ValueType::Integer(1, 64), None,
+        "cells per side in which the scattering is averaged; default: 4";
     FeaturesRidge: "features.ridge", POSITIVE, None, "how little channels are whitened; default: 0.1";
-    FeaturesMirror: "features.mirror", Kind::Flag, None,
+    FeaturesMirror: "features.mirror", ValueType::Flag, None,
         "whether an image and its mirror get the same features, not for letters; default: true for colour images";
-    FeaturesFilters: "features.filters", Kind::Integer(1, 1024), None,
+    FeaturesFilters: "features.filters", ValueType::Integer(1, 1024), None,
         "filters of scattering+patches; default: 200";
-    FeaturesPatch: "features.patch", Kind::Integer(2, 16), None, "pixels a side of these filters; default: 6";
+    FeaturesPatch: "features.patch", ValueType::Integer(2, 16), None, "pixels per side of these filters; default: 6";
     FeaturesWeight: "features.weight", POSITIVE, None,
         "weight of their features beside the scattering; default: 0.8";
-    FeaturesRanges: "features.ranges", Kind::Texts, None,
+    FeaturesRanges: "features.ranges", ValueType::Texts, None,
         "public ranges of a table's columns, as \"column: low to high\"; values are cut off there and brought to -1 … 1";
-    FeaturesCategories: "features.categories", Kind::Texts, None,
+    FeaturesCategories: "features.categories", ValueType::Texts, None,
         "columns of a table that are categories, by name";
-    FeaturesMissing: "features.missing", choice(names::missing), None,
+    FeaturesMissing: "features.missing", choice(names::MISSING), None,
         "what a missing number of a CSV table's ranges is: refused, or read as the middle of its range; default: refused";
-    FeaturesBuckets: "features.buckets", Kind::Integer(1, 1 << 20), None,
+    FeaturesBuckets: "features.buckets", ValueType::Integer(1, 1 << 20), None,
         "buckets that categories are hashed to; default: 64";
-    FeaturesFourier: "features.fourier", Kind::Integer(0, 1 << 20), None,
+    FeaturesFourier: "features.fourier", ValueType::Integer(0, 1 << 20), None,
         "random Fourier features of a table; default: 0, none";
     FeaturesBandwidth: "features.bandwidth", POSITIVE, None,
         "distance over which these tell records apart; default: 1";
-    FeaturesCache: "features.cache", Kind::Text, None,
+    FeaturesCache: "features.cache", ValueType::Text, None,
         "folder in which extracted features and constants of maps are kept; default: prdo/features in the user's cache folder";
-    PartitionKind: "partition.kind", choice(names::partition_kinds), None,
+    PartitionKind: "partition.kind", choice(names::PARTITIONS), None,
         "who holds which record of a file; default: column if the file has one, otherwise iid";
     PartitionConcentration: "partition.concentration", POSITIVE, Some("0.5"),
         "Dirichlet concentration: smaller is more heterogeneous (the paper's 0.1)";
-    PartitionLeast: "partition.least", Kind::Integer(1, 1 << 32), None,
+    PartitionLeast: "partition.least", ValueType::Integer(1, 1 << 32), None,
         "with a node column: nodes with fewer records in the file do not take part; default: all do";
-    PartitionShards: "partition.shards", Kind::Integer(1, 1_000_000), Some("2"), "label shards a node";
+    PartitionShards: "partition.shards", ValueType::Integer(1, 1_000_000), Some("2"), "label shards per node";
     PartitionSeed: "partition.seed", SEED, Some("1"), "seed of the partition and of the split (public)";
-    ModelKind: "model.kind", choice(ModelKind::names), None,
+    ModelKind: "model.kind", choice(ModelKind::all().map(ModelKind::name)), None,
         "the loss of one record, own: of a program's model (Python); default: the one that fits the data";
-    ModelLayers: "model.layers", Kind::Texts, None,
+    ModelLayers: "model.layers", ValueType::Texts, None,
         "layers of kind = \"network\": conv 32 [5x5] [stride 1] [padding 1], max-pool 2, average-pool 2, group-norm 8, tanh, relu, dense 10";
-    ModelFile: "model.file", Kind::Text, None,
+    ModelFile: "model.file", ValueType::Text, None,
         "a .safetensors file that a network starts from, declared to be public; relative to the run file";
     ModelRegularization: "model.regularization", NON_NEGATIVE, None,
         "weight of the regulariser; default: 0.001 for logistic (the paper's), 0 for softmax";
-    ModelIntercept: "model.intercept", Kind::Flag, None,
+    ModelIntercept: "model.intercept", ValueType::Flag, None,
         "whether logistic regression on a file has an intercept (softmax always has); default: true";
-    ModelCondition: "model.condition", Kind::Float("of at least 1", |x| x >= 1.0), Some("10.0"),
+    ModelCondition: "model.condition", ValueType::Float("of at least 1", |x| x >= 1.0), Some("10.0"),
         "condition number of quadratic";
-    ModelCurvature: "model.curvature", Kind::Float("above 0 and below 1", |x| x > 0.0 && x < 1.0), Some("0.5"),
+    ModelCurvature: "model.curvature", ValueType::Float("above 0 and below 1", |x| x > 0.0 && x < 1.0), Some("0.5"),
         "curvature of log-cosh";
-    ModelStart: "model.start", choice(StartLaw::names), None,
+    ModelStart: "model.start", choice(StartLaw::all().map(StartLaw::name)), None,
         "the public starting point; for networks glorot: weights uniform within sqrt(6/(inputs + outputs)), biases 0, or fan-in: both uniform within 1/sqrt(inputs); default: glorot for networks, otherwise zeros";
     ModelStartDeviation: "model.start_deviation", POSITIVE, Some("0.1"),
         "deviation of a normal starting point";
     ModelStartSeed: "model.start_seed", SEED, Some("1"), "seed of a random starting point (public)";
-    MethodName: "method.name", choice(parameters::method_names), None,
+    MethodName: "method.name", choice(Method::ALL.iter().map(|method| method.card().name)), None,
         parameters::method_titles();
     MethodStepSize: "method.step_size", POSITIVE, None, "α";
-    BatchSize: "batch.size", Kind::Integer(1, 1 << 28), None,
-        "b, records a round and node (expected, under Poisson sampling); default: as many as the smallest node has";
-    BatchFirst: "batch.first", Kind::Integer(1, 1 << 28), None, "b0, of prdo's first round; default: size";
-    BatchSampling: "batch.sampling", choice(names::samplings), None,
+    BatchSize: "batch.size", ValueType::Integer(1, 1 << 28), None,
+        "b, expected batch size per node and round (exact unless sampling is poisson); default: as many as the smallest node has";
+    BatchFirst: "batch.first", ValueType::Integer(1, 1 << 28), None, "b0, of prdo's first round; default: size";
+    BatchSampling: "batch.sampling", choice(names::SAMPLINGS.map(|(name, _)| name)), None,
         "private runs: poisson; otherwise default without-replacement, or full when size is not given";
     ClipGradient: "clip.gradient", POSITIVE, None, "C_g: norm at which a record's gradient is clipped";
     ClipDifference: "clip.difference", POSITIVE, None,
         "C_Δ: norm at which a record's gradient difference is clipped; decides whether prdo pays off";
     PrivacyEpsilon: "privacy.epsilon", POSITIVE, None, "ε of the whole run; the noise is calibrated to it";
-    PrivacyDelta: "privacy.delta", Kind::Float("above 0 and below 1", |x| x > 0.0 && x < 1.0), Some("1e-5"),
+    PrivacyDelta: "privacy.delta", ValueType::Float("above 0 and below 1", |x| x > 0.0 && x < 1.0), Some("1e-5"),
         "δ; keep it well below 1/N";
-    PrivacyNoiseMultiplier: "privacy.noise_multiplier", Kind::Float("from 0.01 to 1e6", |x| (0.01..=1e6).contains(&x)), None,
+    PrivacyNoiseMultiplier: "privacy.noise_multiplier", ValueType::Float("from 0.01 to 1e6", |x| (0.01..=1e6).contains(&x)), None,
         "z, instead of epsilon: ε follows from it";
-    PrivacyAccountant: "privacy.accountant", choice(names::accountants), Some("\"prv\""),
+    PrivacyAccountant: "privacy.accountant", choice(Accounting::NAMES.map(|(name, _)| name)), Some("\"prv\""),
         "how ε is computed: exact with proven bounds, Rényi, or the paper's Rényi sum at integer orders";
-    PrivacyStatement: "privacy.statement", Kind::Text, None,
+    PrivacyStatement: "privacy.statement", ValueType::Text, None,
         "a file that lists what runs release about these records: epsilon is then for all of them; relative to the run file";
-    PrivacyEarlier: "privacy.earlier", Kind::Texts, None,
-        "what the runs that this one goes on from released, as \"rate noise count\": epsilon is then for all of it";
-    MetricsEvery: "metrics.every", Kind::Integer(1, 100_000_000), Some("10"),
-        "a row of metrics every so many rounds";
-    MetricsRecords: "metrics.records", Kind::Integer(1, 1 << 28), None,
+    PrivacyEarlier: "privacy.earlier", ValueType::Texts, None,
+        "what the runs that this one continues released, as \"rate noise count\": epsilon is then for all of it";
+    MetricsEvery: "metrics.every", ValueType::Integer(1, 100_000_000), Some("10"),
+        "rounds from one row of metrics to the next";
+    MetricsRecords: "metrics.records", ValueType::Integer(1, 1 << 28), None,
         "measure loss and gradient norm on the first so many records of each node only (an estimate, where all take too \
          long); accuracy is not affected; default: all";
-    MetricsMoments: "metrics.moments", Kind::Flag, Some("false"),
+    MetricsMoments: "metrics.moments", ValueType::Flag, Some("false"),
         "also write the paper's moments of every round (slow)";
-    ResolvedPrdo: "resolved.prdo", Kind::Text, None, "version that wrote this file (information only)";
-    ResolvedNoiseMultiplier: "resolved.noise_multiplier", Kind::Float("above 0", |x| x > 0.0), None,
+    ResolvedPrdo: "resolved.prdo", ValueType::Text, None, "version that wrote this file (information only)";
+    ResolvedNoiseMultiplier: "resolved.noise_multiplier", ValueType::Float("above 0", |x| x > 0.0), None,
         "z that was used (information only)";
-    ResolvedEpsilon: "resolved.epsilon", Kind::Float("above 0", |x| x > 0.0), None,
+    ResolvedEpsilon: "resolved.epsilon", ValueType::Float("above 0", |x| x > 0.0), None,
         "ε of the whole run (information only)";
-    ResolvedBudget: "resolved.budget", Kind::Float("above 0", |x| x > 0.0), None,
+    ResolvedBudget: "resolved.budget", ValueType::Float("above 0", |x| x > 0.0), None,
         "ε that the noise was calibrated to (information only)";
-    ResolvedLambda: "resolved.lambda", Kind::Float("at most 1", |x| x <= 1.0), None,
+    ResolvedLambda: "resolved.lambda", ValueType::Float("at most 1", |x| x <= 1.0), None,
         "second largest eigenvalue of W (information only)";
-    ResolvedNodeNames: "resolved.node_names", Kind::Texts, None,
+    ResolvedNodeNames: "resolved.node_names", ValueType::Texts, None,
         "who the nodes are, by number (information only)";
-    ResolvedRecords: "resolved.records", Kind::Integer(0, u64::MAX), None,
+    ResolvedRecords: "resolved.records", ValueType::Integer(0, u64::MAX), None,
         "records of all nodes (information only)";
-    ResolvedLeastRecords: "resolved.least_records", Kind::Integer(0, u64::MAX), None,
+    ResolvedLeastRecords: "resolved.least_records", ValueType::Integer(0, u64::MAX), None,
         "records of the smallest node (information only)";
-    ResolvedFeatures: "resolved.features", Kind::Text, None,
+    ResolvedFeatures: "resolved.features", ValueType::Text, None,
         "hash of the feature map with its constants (checked between peers)";
-    ResolvedParameters: "resolved.parameters", Kind::Integer(0, u64::MAX), None,
+    ResolvedParameters: "resolved.parameters", ValueType::Integer(0, u64::MAX), None,
         "model parameters (information only)";
 }
 
@@ -232,15 +236,13 @@ impl Key {
         self.definition().path
     }
 
-    /// The name within its section.
     pub fn name(self) -> &'static str {
         let path = self.path();
         path.split_once('.').map_or(path, |(_, name)| name)
     }
 
-    /// Its type and range.
-    pub fn kind(self) -> Kind {
-        self.definition().kind
+    pub fn value_type(self) -> ValueType {
+        self.definition().value_type
     }
 
     /// What it is when not given, as TOML; `None`: it depends, or it is needed.
@@ -248,7 +250,6 @@ impl Key {
         self.definition().default
     }
 
-    /// What it means.
     pub fn doc(self) -> &'static str {
         self.definition().doc
     }
@@ -256,10 +257,9 @@ impl Key {
     /// The section it stands in; `None` at the top.
     pub fn section(self) -> Option<Section> {
         let (section, _) = self.path().split_once('.')?;
-        Section::ALL.into_iter().find(|known| known.name() == section)
+        Section::ALL.iter().copied().find(|known| known.name() == section)
     }
 
-    /// The key of this path.
     pub fn named(path: &str) -> Option<Key> {
         Key::all().iter().copied().find(|key| key.path() == path)
     }
@@ -284,71 +284,46 @@ impl PartialOrd for Key {
     }
 }
 
-/// A section of a run file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
-    /// Who talks to whom.
-    Graph,
-    /// Whose records.
-    Data,
-    /// The map that records go through.
-    Features,
-    /// Who holds which record.
-    Partition,
-    /// The loss of one record.
-    Model,
-    /// How nodes step and mix.
-    Method,
-    /// How many records a round.
-    Batch,
-    /// What one record can contribute.
-    Clip,
-    /// What is promised.
-    Privacy,
-    /// What is measured.
-    Metrics,
-    /// What followed from the settings.
-    Resolved,
+macro_rules! sections {
+    ($($section:ident: $name:literal,)*) => {
+        /// A section of a run file.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Section {
+            $($section,)*
+        }
+
+        impl Section {
+            const ALL: &[Section] = &[$(Section::$section),*];
+
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Section::$section => $name,)*
+                }
+            }
+        }
+    };
+}
+
+sections! {
+    Graph: "graph",
+    Data: "data",
+    Features: "features",
+    Partition: "partition",
+    Model: "model",
+    Method: "method",
+    Batch: "batch",
+    Clip: "clip",
+    Privacy: "privacy",
+    Metrics: "metrics",
+    Resolved: "resolved",
 }
 
 impl Section {
-    const ALL: [Section; 11] = [
-        Section::Graph,
-        Section::Data,
-        Section::Features,
-        Section::Partition,
-        Section::Model,
-        Section::Method,
-        Section::Batch,
-        Section::Clip,
-        Section::Privacy,
-        Section::Metrics,
-        Section::Resolved,
-    ];
-
-    /// Its name in run files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Section::Graph => "graph",
-            Section::Data => "data",
-            Section::Features => "features",
-            Section::Partition => "partition",
-            Section::Model => "model",
-            Section::Method => "method",
-            Section::Batch => "batch",
-            Section::Clip => "clip",
-            Section::Privacy => "privacy",
-            Section::Metrics => "metrics",
-            Section::Resolved => "resolved",
-        }
-    }
-
     /// Its keys, in the order in which they are written.
     pub fn keys(self) -> impl Iterator<Item = Key> {
         Key::all().iter().copied().filter(move |key| key.section() == Some(self))
     }
 
-    /// Its key of this name.
     pub fn key(self, name: &str) -> Option<Key> {
         self.keys().find(|key| key.name() == name)
     }
@@ -404,12 +379,12 @@ mod tests {
             assert_eq!(Key::named(key.path()), Some(*key));
             assert_eq!(key.section().is_some(), key.path().contains('.'), "{key}");
         }
-        assert!(Section::ALL.into_iter().all(|section| section.keys().count() > 0));
+        assert!(Section::ALL.iter().all(|section| section.keys().count() > 0));
     }
 
     fn choices(key: Key) -> Vec<&'static str> {
-        match key.kind() {
-            Kind::Choice(names) => names.to_vec(),
+        match key.value_type() {
+            ValueType::Choice(names) => names.to_vec(),
             other => panic!("{key} is {other:?}"),
         }
     }
@@ -441,7 +416,7 @@ mod tests {
     fn keys_of_methods_say_what_they_are() {
         let said = |path| {
             let key = Key::named(path)?;
-            Some((key.doc(), key.default().unwrap_or("none"), key.kind().allowed()))
+            Some((key.doc(), key.default().unwrap_or("none"), key.value_type().allowed()))
         };
         let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\"".to_string();
         let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking or D-SGD";

@@ -5,15 +5,10 @@
 pub enum Value {
     /// Text or the name of a choice.
     Text(String),
-    /// A whole number.
     Integer(u64),
-    /// A number.
     Float(f64),
-    /// `true` or `false`.
     Flag(bool),
-    /// A list of texts.
     Texts(Vec<String>),
-    /// A list of numbers.
     Floats(Vec<f64>),
 }
 
@@ -63,8 +58,7 @@ fn quoted(text: &str) -> String {
 
 /// The type and range of a key.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// Any text.
+pub enum ValueType {
     Text,
     /// One of these names.
     Choice(&'static [&'static str]),
@@ -72,7 +66,6 @@ pub enum Kind {
     Integer(u64, u64),
     /// A number for which the test holds; the text says which.
     Float(&'static str, fn(f64) -> bool),
-    /// `true` or `false`.
     Flag,
     /// A list of texts: one value, not a sweep.
     Texts,
@@ -80,25 +73,26 @@ pub enum Kind {
     Floats(&'static str, fn(f64) -> bool),
 }
 
-impl Kind {
-    /// Whether one value of this kind is a list.
+impl ValueType {
+    /// Whether one value is a list.
     pub fn is_list(self) -> bool {
-        matches!(self, Kind::Texts | Kind::Floats(..))
+        matches!(self, ValueType::Texts | ValueType::Floats(..))
     }
 
-    /// What is allowed, in words.
     pub fn allowed(self) -> String {
         match self {
-            Kind::Text => "text in quotes".into(),
-            Kind::Choice(names) => {
+            ValueType::Text => "text in quotes".into(),
+            ValueType::Choice(names) => {
                 format!("one of {}", names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", "))
             }
-            Kind::Integer(least, most) if most == u64::MAX => format!("a whole number of at least {least}"),
-            Kind::Integer(least, most) => format!("a whole number from {least} to {most}"),
-            Kind::Float(allowed, _) => format!("a number {allowed}"),
-            Kind::Flag => "true or false".into(),
-            Kind::Texts => "a list of texts, one or more, such as [\"a\", \"b\"]".into(),
-            Kind::Floats(allowed, _) => format!("a list of numbers {allowed}, such as [0.5, 0.25]"),
+            ValueType::Integer(least, most) if most == u64::MAX => {
+                format!("a whole number of at least {least}")
+            }
+            ValueType::Integer(least, most) => format!("a whole number from {least} to {most}"),
+            ValueType::Float(allowed, _) => format!("a number {allowed}"),
+            ValueType::Flag => "true or false".into(),
+            ValueType::Texts => "a list of texts, one or more, such as [\"a\", \"b\"]".into(),
+            ValueType::Floats(allowed, _) => format!("a list of numbers {allowed}, such as [0.5, 0.25]"),
         }
     }
 }
@@ -107,7 +101,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Definition {
     pub(crate) path: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) value_type: ValueType,
     pub(crate) default: Option<&'static str>,
     pub(crate) doc: &'static str,
 }

@@ -11,7 +11,6 @@ use prdo_algorithm::graph::{Graph, GraphFamily, Mixing, Network, Weights, parse_
 pub struct Wiring {
     /// The family, unless the graph came from a file.
     pub kind: Option<GraphFamily>,
-    /// The edges.
     pub graph: Graph,
     /// W, not yet checked.
     pub mixing: Mixing,

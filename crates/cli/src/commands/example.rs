@@ -85,6 +85,6 @@ fn print_keys() {
             say(&format!("\n[{}]", section.map_or("", Section::name)));
         }
         let default = key.default().map_or(String::new(), |d| format!(" (default {d})"));
-        say(&format!("{:<18} {}; {}{default}", key.name(), key.doc(), key.kind().allowed()));
+        say(&format!("{:<18} {}; {}{default}", key.name(), key.doc(), key.value_type().allowed()));
     }
 }

@@ -6,6 +6,7 @@ use crate::progress::say;
 use prdo::budget::words::short;
 use prdo::disk::{DiskError, write_atomically};
 use prdo::export::{Linear, events, linear_to_onnx, metrics_to_parquet, network_to_onnx, now};
+use prdo::models::Labels;
 use prdo::runfile::{Document, Key, ModelKind, Section};
 use prdo::simulator::Row;
 use prdo::store::{NetworkFile, Summary, artefact, names, parse_rows, read_models};
@@ -26,7 +27,8 @@ pub fn run(what: &Export) -> Result<(), Failure> {
         }
         Export::Parquet { args } => {
             let target = args.target(names::PARQUET)?;
-            put(&target, &metrics_to_parquet(&rows(&args.folder)?))
+            let bytes = metrics_to_parquet(&rows(&args.folder)?);
+            put(&target, &bytes.map_err(|e| Failure::Input(e.to_string()))?)
         }
     }
 }
@@ -112,12 +114,13 @@ fn about(document: &Document, summary: &Summary, node: Option<usize>) -> String 
 /// What a linear model's parameters are, from its settings.
 fn linear(document: &Document, summary: &Summary, parameters: usize) -> Result<Linear, Failure> {
     let run = document.run_file();
-    match run.model.kind {
-        Some(ModelKind::Logistic) => {
-            let intercept = run.intercept(true);
+    let kind = run.model.kind;
+    match kind.and_then(ModelKind::labels) {
+        Some(Labels::Two) => {
+            let intercept = kind.is_some_and(|kind| run.intercept(kind));
             Ok(Linear { features: parameters - usize::from(intercept), scores: 1, intercept })
         }
-        Some(ModelKind::Softmax) => {
+        Some(Labels::Classes) => {
             let counted = summary.class_counts.as_ref().and_then(|nodes| nodes.first()).map(Vec::len);
             let named = summary.class_names.as_ref().map(Vec::len);
             let classes =
@@ -127,7 +130,7 @@ fn linear(document: &Document, summary: &Summary, parameters: usize) -> Result<L
             })?;
             Ok(Linear { features: parameters / scores - 1, scores, intercept: true })
         }
-        kind => Err(Failure::Input(format!(
+        Some(Labels::Unread) | None => Err(Failure::Input(format!(
             "model.kind = {:?} makes no predictions: ONNX is for logistic, softmax and networks",
             kind.map_or("", ModelKind::name)
         ))),

@@ -1,7 +1,7 @@
 //! `prdo predict`: what a trained model says about new records.
 
 use super::table::table_lines;
-use super::{Failure, target, work};
+use super::{Failure, target};
 use crate::cli::PredictArgs;
 use crate::progress::{say, tell, warn};
 use prdo::data::{self, Format, csv};
@@ -32,14 +32,14 @@ pub fn run(args: &PredictArgs) -> Result<(), Failure> {
     let key = args.key.as_ref().map(|name| key(&args.data, name)).transpose()?;
     warn(&predictions.warnings);
     if let Some(out) = &args.out {
-        write_atomically(out, table(&predictions, key.as_ref())?.as_bytes())?;
+        write_atomically(out, table(&predictions, key.as_ref()).as_bytes())?;
     }
     match (&args.out, args.json) {
         (out, true) => say(&to_json(&predictions, key.as_ref(), out.as_deref()).to_string()),
         (Some(out), false) => {
             say(&format!("{} predictions in {}", predictions.probabilities.len(), out.display()));
         }
-        (None, false) => say(table(&predictions, key.as_ref())?.trim_end()),
+        (None, false) => say(table(&predictions, key.as_ref()).trim_end()),
     }
     if let Some(scores) = predictions.scores.as_ref().filter(|_| !args.json) {
         figures(&predictions, scores).iter().for_each(|line| tell(line));
@@ -97,19 +97,16 @@ fn key(path: &Path, name: &str) -> Result<Key, Failure> {
 }
 
 /// The class that is predicted, and every class's probability.
-fn table(predictions: &Predictions, key: Option<&Key>) -> Result<String, Failure> {
+fn table(predictions: &Predictions, key: Option<&Key>) -> String {
     let head = key.map(|key| key.name.clone()).into_iter().chain(["prediction".to_string()]);
-    let head: Vec<String> =
-        head.chain(predictions.classes.iter().map(|class| format!("p_{class}"))).collect();
+    let head = head.chain(predictions.classes.iter().map(|class| format!("p_{class}"))).collect();
     let row = |(k, (class, row)): (usize, (usize, &Vec<f64>))| -> Vec<String> {
         let first = key.and_then(|key| key.values.get(k)).cloned();
-        let class = predictions.classes.get(class).cloned().unwrap_or_default();
-        first.into_iter().chain([class]).chain(row.iter().map(|p| format!("{p:.6}"))).collect()
+        let name = predictions.classes.get(class).cloned().unwrap_or_default();
+        first.into_iter().chain([name]).chain(row.iter().map(|p| format!("{p:.6}"))).collect()
     };
     let records = predictions.classes_of_records().zip(&predictions.probabilities).enumerate();
-    let rows: Vec<Vec<String>> = records.map(row).collect();
-    let bytes = csv::text_of(&head, &rows).map_err(work("cannot write the predictions"))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    csv::text_of(std::iter::once(head).chain(records.map(row)))
 }
 
 /// The same for programs; where a file has the predictions, only what is to be said of them.

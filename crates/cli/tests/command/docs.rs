@@ -122,7 +122,7 @@ fn the_reference_of_run_files_is_what_the_code_checks() {
             text,
             "| `{name}` | {} | {} | {default} |",
             cell(key.doc()),
-            cell(&key.kind().allowed())
+            cell(&key.value_type().allowed())
         );
     }
     generated("run-file.md", &text);

@@ -13,12 +13,10 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The first bytes of every file.
 const MAGIC: &[u8; 8] = b"prdofea1";
 /// Magic, records, width, hash of the values.
 const HEADER: usize = 8 + 8 + 8 + 32;
 
-/// A folder of extracted features.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -27,7 +25,6 @@ pub struct Cache {
 /// Where features or constants came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// They were on disk.
     OnDisk,
     /// They were extracted, and are on disk now.
     Extracted,
@@ -54,9 +51,6 @@ impl Cache {
     }
 
     /// The map of these settings: with the constants that are on disk, or else with computed ones, which are then kept.
-    ///
-    /// # Errors
-    /// As [`FeatureMap::new`].
     pub fn map(&self, shape: ImageShape, settings: Settings) -> Result<(FeatureMap, Found), FeatureError> {
         let blank = FeatureMap::blank(shape, settings)?;
         let mut name = blake3::Hasher::new_derive_key("prdo 2026-11 names of constants v1");
@@ -73,9 +67,6 @@ impl Cache {
 
     /// The features of `records` under the map with this hash and this many features: from disk, or else as `extract`
     /// gives them, which are then kept. That they cannot be kept is no reason to lose them.
-    ///
-    /// # Errors
-    /// What `extract` says.
     pub fn features<F: Feature>(
         &self,
         map: &str,
@@ -106,7 +97,6 @@ fn tiny() -> &'static str {
     })
 }
 
-/// Keeps what was made, if that is possible.
 fn saved(path: &Path, table: &Table<f32>) -> Found {
     match save(path, table) {
         Ok(()) => Found::Extracted,

@@ -10,7 +10,7 @@ use rand::Rng;
 
 /// The seed of all dead leaves. Another one would be as good; every map must use the same.
 const SEED: u64 = 0x6465_6164_6c65_6166;
-/// Points a pixel and side at which an image is looked at.
+/// Points per pixel and side at which an image is looked at.
 const POINTS: usize = 2;
 /// Discs after which what is still uncovered gets one colour.
 const MOST_DISCS: usize = 2000;
@@ -22,9 +22,7 @@ const TINT: f64 = 0.1;
 /// The largest deviation of an image's texture, and the shares of it that all colours have in common or each for itself.
 const TEXTURE: f64 = 0.1;
 const TEXTURE_SHARES: [f64; 2] = [0.94, 0.35];
-/// The lens's blur, in pixels.
 const BLUR: [f64; 2] = [0.3, 0.8];
-/// The least contrast.
 const CONTRAST: f64 = 0.4;
 
 /// Image number `number`: `channels` planes of `height`×`width` values from 0 to 1.

@@ -14,7 +14,6 @@ pub enum MapKind {
 /// A map in one line, which is also what its hash is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// What it is made for.
     pub kind: MapKind,
     pub(super) text: String,
 }

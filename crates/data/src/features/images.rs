@@ -29,7 +29,6 @@ pub struct FeatureMap {
 /// makes all channels equally loud; those of the second order of colours say least about what an image shows.
 const LOUDNESS: [[f32; 3]; 2] = [[1.0, 1.5, 1.3], [1.0, 1.0, 0.3]];
 
-/// The memory of one thread.
 struct Worker {
     planes: Vec<f32>,
     work: Workspace,
@@ -43,9 +42,6 @@ struct Worker {
 
 impl FeatureMap {
     /// The map for images of this shape. Takes some seconds: it looks at thousands of synthetic images.
-    ///
-    /// # Errors
-    /// Settings outside their ranges, or images that are too small for them.
     pub fn new(shape: ImageShape, settings: Settings) -> Result<Self, FeatureError> {
         let mut map = Self::blank(shape, settings)?;
         map.learn();
@@ -142,7 +138,6 @@ impl FeatureMap {
         }
     }
 
-    /// The weight of every channel.
     fn loudness(&self) -> Vec<f32> {
         let (one, first) = (self.scattering.channels(), self.settings.scales as usize * self.settings.angles);
         let order = |channel: usize| match channel {
@@ -153,13 +148,11 @@ impl FeatureMap {
         (0..self.channels()).map(|c| LOUDNESS[usize::from(c >= one)][order(c % one)]).collect()
     }
 
-    /// How many features a record gets.
     pub fn dimension(&self) -> usize {
         let patches = self.patches.as_ref().map_or(0, |(p, _)| p.channels() * p.cells());
         self.channels() * self.cells() + patches
     }
 
-    /// The shape of the images it reads.
     pub fn shape(&self) -> ImageShape {
         self.shape
     }
@@ -169,7 +162,6 @@ impl FeatureMap {
         blake3::Hash::from_bytes(self.hash).to_hex().to_string()
     }
 
-    /// What the map is, in one line.
     pub fn describe(&self) -> Description {
         let s = &self.settings;
         let mut text = format!(
@@ -262,7 +254,6 @@ impl FeatureMap {
         out.chunks_exact_mut(features).for_each(unit);
     }
 
-    /// Channels of all colours.
     fn channels(&self) -> usize {
         self.shape.channels * self.scattering.channels()
     }

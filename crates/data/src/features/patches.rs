@@ -15,13 +15,13 @@ use rayon::prelude::*;
 pub struct PatchSettings {
     /// How many; each counts with its mirror.
     pub filters: usize,
-    /// Pixels a side.
+    /// Pixels per side.
     pub size: usize,
     /// From a patch to the next, in pixels.
     pub stride: usize,
     /// Responses up to this count as none; they have deviation 1 or so.
     pub threshold: f64,
-    /// Cells a side, of which each has a mean response.
+    /// Cells per side, of which each has a mean response.
     pub grid: usize,
     /// What the features are multiplied by, beside those of the scattering.
     pub weight: f64,
@@ -38,9 +38,8 @@ const CONTRAST: f32 = 1e-3;
 /// What is added to the correlations of patches before they are undone.
 const RIDGE: f64 = 0.1;
 /// Patches that filters are made from, and how often they are improved.
-const PATCHES_AN_IMAGE: usize = 40;
+const PATCHES_PER_IMAGE: usize = 40;
 const IMPROVEMENTS: usize = 10;
-/// The seed of the choice of patches.
 const SEED: u64 = 0x7061_7463_6865_7321;
 
 /// Filters for images of one size.
@@ -93,12 +92,11 @@ impl Patches {
         self.taps = filters(&self.settings, &self.steps, self.size, images);
     }
 
-    /// Channels a cell.
+    /// Channels per cell.
     pub(crate) fn channels(&self) -> usize {
         2 * self.settings.filters
     }
 
-    /// Cells of an image.
     pub(crate) fn cells(&self) -> usize {
         self.settings.grid * self.settings.grid
     }
@@ -234,7 +232,7 @@ fn some(image: &[f32], steps: &[usize], side: usize, size: [usize; 2], stream: &
         values.iter_mut().for_each(|v| *v *= scale);
         (squares > CONTRAST).then_some(values)
     };
-    (0..PATCHES_AN_IMAGE).filter_map(&mut patch).collect()
+    (0..PATCHES_PER_IMAGE).filter_map(&mut patch).collect()
 }
 
 /// Centres of directions: each line belongs to the centre nearest in angle, which is then the mean of its lines.

@@ -30,7 +30,6 @@ pub(crate) struct Scattering {
     level: Level,
 }
 
-/// The memory of one thread.
 pub(crate) struct Workspace {
     spectrum: [Memory; 2],
     turned: [Memory; 2],
@@ -96,7 +95,6 @@ impl Scattering {
         mirrored
     }
 
-    /// Memory for one thread.
     pub(crate) fn workspace(&self) -> Workspace {
         let whole = self.padded[0] * self.padded[1] * LANES;
         let two = || [Memory::zeros(whole), Memory::zeros(whole)];

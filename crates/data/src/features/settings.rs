@@ -12,9 +12,9 @@ use crate::ImageShape;
 pub struct Settings {
     /// J: wavelets have scales 1, 2, …, 2^(J−1) and averages are taken every 2^J pixels.
     pub scales: u32,
-    /// L: wavelets an half turn.
+    /// L: wavelets per half turn.
     pub angles: usize,
-    /// Cells a side over which averages are averaged.
+    /// Cells per side over which averages are averaged.
     pub grid: usize,
     /// What is added before the logarithm.
     pub offset: f64,
@@ -43,15 +43,11 @@ impl Settings {
         Self { scales: 2, angles: 8, grid: 4, offset: 1e-3, ridge: 0.1, mirror, leaves: 3000, patches: None }
     }
 
-    /// Scattering and patches.
     pub fn with_patches(channels: usize) -> Self {
         Self { patches: Some(PatchSettings::default()), ..Self::scattering(channels) }
     }
 
     /// How many features a map of these settings gives images of this shape.
-    ///
-    /// # Errors
-    /// Settings outside their ranges, or images that are too small for them.
     pub fn dimension(&self, shape: ImageShape) -> Result<usize, FeatureError> {
         self.check(shape)?;
         Ok(self.features(shape))
@@ -129,7 +125,6 @@ impl Settings {
     }
 }
 
-/// Refuses a number outside its range.
 fn number(field: &'static str, value: f64, least: f64, most: f64) -> Result<(), FeatureError> {
     match (least..=most).contains(&value) {
         true => Ok(()),

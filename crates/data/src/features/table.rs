@@ -21,7 +21,6 @@ pub const MISSING: f64 = f64::MAX;
 pub enum Column {
     /// A number, cut off at `low` and `high` and brought to −1 … 1.
     Range {
-        /// The column's name.
         name: String,
         /// What becomes −1.
         low: f64,
@@ -29,14 +28,10 @@ pub enum Column {
         high: f64,
     },
     /// A category, by its code (see [`category_code`]).
-    Category {
-        /// The column's name.
-        name: String,
-    },
+    Category { name: String },
 }
 
 impl Column {
-    /// The column's name.
     pub fn name(&self) -> &str {
         match self {
             Column::Range { name, .. } | Column::Category { name } => name,
@@ -59,9 +54,6 @@ pub struct TableSettings {
 
 impl TableSettings {
     /// How many features a map of these settings gives a record.
-    ///
-    /// # Errors
-    /// As [`TableMap::new`].
     pub fn dimension(&self) -> Result<usize, FeatureError> {
         check(self)?;
         Ok(self.features())
@@ -85,7 +77,6 @@ pub struct TableMap {
 /// The most constants of a map. Others' agreements come here too: better refused than out of memory.
 const MOST_CONSTANTS: usize = 1 << 24;
 
-/// The seed of random directions.
 const SEED: u64 = 0x666f_7572_6965_7221;
 
 impl TableMap {
@@ -111,7 +102,6 @@ impl TableMap {
         Ok(map)
     }
 
-    /// How many features a record gets.
     pub fn dimension(&self) -> usize {
         self.settings.features()
     }
@@ -121,7 +111,6 @@ impl TableMap {
         blake3::Hash::from_bytes(self.hash).to_hex().to_string()
     }
 
-    /// What the map is, in one line.
     pub fn describe(&self) -> Description {
         let s = &self.settings;
         let columns = s.columns.iter().map(|column| match column {

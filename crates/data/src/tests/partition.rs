@@ -143,7 +143,7 @@ fn refusals_name_the_argument() {
     let said = |result: Result<Partition, DataError>| result.unwrap_err().to_string();
     assert!(said(Partition::iid(&table, 0, 0)).starts_with("nodes = 0"));
     assert!(said(Partition::iid(&table, 6, 0)).starts_with("6 nodes"));
-    assert!(said(Partition::shards(&table, 2, 0, 0)).starts_with("shards a node = 0"));
+    assert!(said(Partition::shards(&table, 2, 0, 0)).starts_with("shards per node = 0"));
     assert!(said(Partition::shards(&table, 2, 3, 0)).contains("cannot share 5 records"));
     assert!(said(Partition::shards(&table, usize::MAX, 2, 0)).contains("cannot share 5 records"));
     for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {

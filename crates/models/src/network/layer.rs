@@ -2,14 +2,12 @@
 
 use super::{MOST_VALUES, Problem, Shape};
 
-/// One layer of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// A convolution with a square kernel (1, 3 or 5) and a bias.
     Conv {
         /// Channels that come out.
         out: usize,
-        /// Side of the kernel.
         kernel: usize,
         /// Pixels from one window to the next.
         stride: usize,
@@ -18,14 +16,12 @@ pub enum Layer {
     },
     /// The largest value of each window.
     MaxPool {
-        /// Side of the window.
         size: usize,
         /// Pixels from one window to the next.
         stride: usize,
     },
     /// The mean of each window.
     AveragePool {
-        /// Side of the window.
         size: usize,
         /// Pixels from one window to the next.
         stride: usize,
@@ -35,7 +31,6 @@ pub enum Layer {
         /// Values that come out.
         out: usize,
     },
-    /// The hyperbolic tangent of each value.
     Tanh,
     /// The positive part of each value.
     Relu,
@@ -105,7 +100,6 @@ fn slide(input: Shape, window: usize, stride: usize, padding: usize) -> Result<S
     Ok(Shape { height: along(input.height)?, width: along(input.width)?, ..input })
 }
 
-/// `value` if it is at least 1.
 fn positive(what: &'static str, value: usize) -> Result<usize, Problem> {
     if value == 0 { Err(Problem::Zero { what }) } else { Ok(value) }
 }

@@ -2,6 +2,7 @@
 
 use super::engine::{COMPARABLE, GROUP, NetworkEngine, Normalisation};
 use super::{Shape, Spec};
+use crate::blocks::each_group;
 use prdo_data::{Feature, Table};
 use prdo_kernels::Level;
 use prdo_privacy::{Engine, Model, Piece, Records};
@@ -27,7 +28,6 @@ impl<F: Feature> Network<F> {
         Self { spec, engine, records: PhantomData }
     }
 
-    /// What it is made of.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -38,12 +38,12 @@ impl<F: Feature> Network<F> {
         points * self.engine.bytes() + 12 * self.engine.coordinates()
     }
 
-    /// One score a class of each record, in order: what the softmax is taken of.
+    /// One score per class of each record, in order: what the softmax is taken of.
     pub fn scores(&self, x: &[f64], data: &Table<F>) -> Vec<Vec<f32>> {
         let at = self.engine.at(&[x], COMPARABLE);
         let mut runner = at.runner();
         let mut scores = Vec::with_capacity(data.len());
-        each_group(Records::Run(0, data.len()), |group| {
+        each_group(Records::Run(0, data.len()), GROUP, |group| {
             runner.look(data, group);
             scores.extend((0..group.len()).map(|which| runner.scores(which).to_vec()));
         });
@@ -55,27 +55,12 @@ impl<F: Feature> Network<F> {
         let at = self.engine.at(&[x], COMPARABLE);
         let mut runner = at.runner();
         let (mut loss, mut right) = (0.0, 0);
-        each_group(records, |group| {
+        each_group(records, GROUP, |group| {
             let (losses, correct) = runner.look(data, group);
             loss += losses.iter().sum::<f64>();
             right += correct;
         });
         (loss, right)
-    }
-}
-
-/// Calls `visit` with a few records at a time.
-fn each_group(records: Records<'_>, mut visit: impl FnMut(&[u32])) {
-    let mut group = Vec::with_capacity(GROUP);
-    records.each(|r| {
-        group.push(r as u32);
-        if group.len() == GROUP {
-            visit(&group);
-            group.clear();
-        }
-    });
-    if !group.is_empty() {
-        visit(&group);
     }
 }
 
@@ -96,12 +81,7 @@ impl<F: Feature> Model for Network<F> {
                 data.width()
             ));
         }
-        let classes = self.spec.classes();
-        let outside = |y: &&f64| !(**y >= 0.0 && **y < classes as f64 && y.fract() == 0.0);
-        match data.labels().iter().find(outside) {
-            Some(y) => Err(format!("label {y} is not one of the classes 0 to {}", classes - 1)),
-            None => Ok(()),
-        }
+        crate::check_classes(self.spec.classes(), data)
     }
 
     fn loss(&self, x: &[f64], data: &Table<F>, record: usize) -> f64 {
@@ -139,7 +119,7 @@ impl<F: Feature> Model for Network<F> {
         let mut runner = at.runner();
         let mut loss = 0.0;
         let mut ordered = vec![0.0_f64; self.engine.coordinates()];
-        each_group(records, |group| {
+        each_group(records, GROUP, |group| {
             runner.load(data, group);
             loss += runner.losses().iter().sum::<f64>();
             for which in 0..group.len() {

@@ -2,7 +2,6 @@
 
 use super::{Layer, Shape, Spec, SpecError};
 
-/// The names of the known networks.
 pub const NAMES: &[&str] = &["vgg-small", "lenet"];
 
 impl Spec {
@@ -21,7 +20,7 @@ impl Spec {
             "lenet" => ("lenet", lenet(input, classes)),
             _ => return None,
         };
-        Some(Self::checked(network, input, layers, classes))
+        Some(Self::checked(Some(network), input, layers, classes))
     }
 }
 

@@ -5,21 +5,16 @@ use std::fmt;
 /// An image of some channels; a flat vector is `channels` x 1 x 1. Values are in the order channel, y, x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Channels: 3 of a colour image.
     pub channels: usize,
-    /// Rows.
     pub height: usize,
-    /// Columns.
     pub width: usize,
 }
 
 impl Shape {
-    /// An image.
     pub fn new(channels: usize, height: usize, width: usize) -> Self {
         Self { channels, height, width }
     }
 
-    /// A flat vector of `length` values.
     pub fn flat(length: usize) -> Self {
         Self::new(length, 1, 1)
     }

@@ -4,7 +4,6 @@ use super::tensor::{Tensor, tensors};
 use super::{Fault, Layer, Problem, Role, Shape, SpecError};
 use std::fmt;
 
-/// The most parameters a network may have.
 pub const MOST_PARAMETERS: usize = 50_000_000;
 
 /// The most values a record, or what one layer makes of it, may have.
@@ -27,12 +26,12 @@ impl Spec {
     /// The first layer that does not fit its input, with the shapes; or a last layer that is not
     /// `Dense { out: classes }`.
     pub fn new(input: Shape, layers: Vec<Layer>, classes: usize) -> Result<Self, SpecError> {
-        Self::checked("model.layers", input, layers, classes)
+        Self::checked(None, input, layers, classes)
     }
 
-    /// As [`Spec::new`], for the network that errors call `network`.
+    /// As [`Spec::new`], for the known network of this name.
     pub(super) fn checked(
-        network: &'static str,
+        network: Option<&'static str>,
         input: Shape,
         layers: Vec<Layer>,
         classes: usize,
@@ -54,12 +53,10 @@ impl Spec {
         Ok(Self { input, layers, classes, shapes, tensors })
     }
 
-    /// The shape of a record.
     pub fn input(&self) -> Shape {
         self.input
     }
 
-    /// The layers, first to last.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }

@@ -18,7 +18,6 @@ pub enum Law {
 }
 
 impl Law {
-    /// Every law.
     pub const ALL: [Law; 2] = [Law::Glorot, Law::FanIn];
 
     /// Its name in run files.
@@ -29,7 +28,6 @@ impl Law {
         }
     }
 
-    /// The law of this name.
     pub fn named(name: &str) -> Option<Self> {
         Law::ALL.into_iter().find(|law| law.name() == name)
     }

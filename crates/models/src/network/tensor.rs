@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 /// What a tensor is to its layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What inputs are multiplied with.
     Weight,
-    /// What is added.
     Bias,
 }
 
@@ -20,18 +18,15 @@ pub enum Role {
 pub struct Tensor {
     /// Its name in files: `conv1.weight`, `conv1.bias`, `norm1.weight`, `fc1.weight`, …
     pub name: String,
-    /// Its shape.
     pub shape: Vec<usize>,
     /// Where it begins in the flat vector.
     pub offset: usize,
     /// Which layer it belongs to, from 0.
     pub layer: usize,
-    /// Weight or bias.
     pub role: Role,
 }
 
 impl Tensor {
-    /// How many values it has.
     #[allow(clippy::len_without_is_empty)] // never empty: a checked network has no dimension of 0
     pub fn len(&self) -> usize {
         self.shape.iter().product()

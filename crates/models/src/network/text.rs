@@ -7,12 +7,8 @@ use std::str::FromStr;
 /// Text that is no layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerError {
-    /// The first word is no layer's name.
-    #[error("there is no layer {word:?}; there are {}{}", Layer::WORDS.join(", "), instead(word))]
-    Unknown {
-        /// The word.
-        word: String,
-    },
+    #[error("unknown layer {word:?}; expected one of {}{}", Layer::WORDS.join(", "), instead(word))]
+    Unknown { word: String },
     /// Normalisation over a batch.
     #[error(
         "batch normalisation is not possible here: a record's gradient would depend on the other records of its \
@@ -21,14 +17,7 @@ pub enum LayerError {
     BatchNorm,
     /// A known layer with something missing, too much, or not a number.
     #[error("{text:?} {problem}; it is written {usage:?}")]
-    Malformed {
-        /// What was written.
-        text: String,
-        /// What is wrong with it.
-        problem: String,
-        /// How the layer is written.
-        usage: &'static str,
-    },
+    Malformed { text: String, problem: String, usage: &'static str },
 }
 
 /// What to do where another library has a layer for it.

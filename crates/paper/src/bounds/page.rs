@@ -4,6 +4,7 @@ use super::inequality::{ALL, Sense};
 use super::results::{Results, Summary};
 use super::slope::{Point, THEOREM};
 use crate::error::Error;
+use prdo::data::csv::text_of;
 use prdo::export::write_figures;
 use prdo::plot::{Bar, Bars, Chart, Figure, Scale, Series};
 use prdo::report::{Page, table};
@@ -22,12 +23,8 @@ pub fn write(folder: &Folder, results: &Results) -> Result<(), Error> {
     Ok(())
 }
 
-/// Cells with commas in quotes.
 fn csv((head, rows): (Vec<&'static str>, Vec<Vec<String>>)) -> String {
-    let cell = |text: &str| if text.contains(',') { format!("\"{text}\"") } else { text.to_string() };
-    let line = |cells: Vec<String>| cells.join(",") + "\n";
-    let head = line(head.iter().map(|text| cell(text)).collect());
-    rows.iter().fold(head, |text, row| text + &line(row.iter().map(|text| cell(text)).collect()))
+    text_of(std::iter::once(head.into_iter().map(String::from).collect()).chain(rows))
 }
 
 fn report(results: &Results, [bounds, ratios, slopes]: [Figure; 3]) -> String {

@@ -52,7 +52,7 @@ pub fn feature_design(
             false => Ok(None),
         };
     };
-    if !kind.is_linear() {
+    if !kind.reads_features() {
         let message = format!(
             "features.map = {:?} does not fit model.kind = {:?}: it must be \"softmax\" or \"logistic\"",
             map.name(),

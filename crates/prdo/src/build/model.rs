@@ -6,7 +6,7 @@ use crate::error::RunError;
 use prdo_data::features::INTERCEPT;
 use prdo_data::{Feature, Format, Table};
 use prdo_models::network::{Network, Normalisation, Shape, Spec};
-use prdo_models::{FeatureLogistic, LogCosh, Logistic, ModelError, Quadratic, Softmax};
+use prdo_models::{LinearModel, Sizes};
 use prdo_privacy::{Model, Start};
 use prdo_runfile::{ConfigError, Key, ModelKind, RunFile, StartLaw};
 use prdo_store::RecordFacts;
@@ -37,10 +37,7 @@ pub struct PlannedModel {
 
 #[derive(Clone, Debug)]
 pub enum Form {
-    Logistic(Logistic),
-    Softmax(Softmax),
-    Quadratic(Quadratic),
-    LogCosh(LogCosh),
+    Linear(Box<dyn LinearModel>),
     Network {
         spec: Spec,
         /// Mean and deviation by which each channel is scaled, if it is.
@@ -51,23 +48,15 @@ pub enum Form {
 impl PlannedModel {
     pub fn numbers(&self) -> BoxedModel {
         match &self.form {
-            Form::Logistic(model) => Box::new(*model),
-            Form::Softmax(model) => Box::new(*model),
-            Form::Quadratic(model) => Box::new(model.clone()),
-            Form::LogCosh(model) => Box::new(*model),
+            Form::Linear(model) => model.clone(),
             Form::Network { spec, constants } => Box::new(network_of::<f64>(spec, constants.as_ref())),
         }
     }
 
     pub fn mapped(&self) -> Option<BoxedModel<f32>> {
         match (&self.features, &self.form) {
-            (Some(_), Form::Softmax(model)) => {
-                Some(Box::new(model.for_records::<f32>().with_constant(INTERCEPT).ok()?))
-            }
-            (Some(_), Form::Logistic(model)) => {
-                Some(Box::new(FeatureLogistic::<f32>::new(*model, INTERCEPT).ok()?))
-            }
-            _ => None,
+            (Some(_), Form::Linear(model)) => model.on_features(INTERCEPT).ok()?,
+            (None, Form::Linear(_)) | (_, Form::Network { .. }) => None,
         }
     }
 
@@ -80,7 +69,7 @@ impl PlannedModel {
     pub fn images(&self) -> Option<BoxedModel<u8>> {
         match &self.form {
             Form::Network { spec, constants } => Some(Box::new(network_of::<u8>(spec, constants.as_ref()))),
-            _ => None,
+            Form::Linear(_) => None,
         }
     }
 }
@@ -133,17 +122,12 @@ pub fn plan_model(
             start,
         });
     }
-    let width = features + usize::from(run.intercept(kind == ModelKind::Logistic));
-    let form = form(run, kind, width, classes)?;
-    let dimension = match &form {
-        Form::Logistic(model) => model.dimension(),
-        Form::Softmax(model) => model.dimension(),
-        Form::Quadratic(model) => model.dimension(),
-        Form::LogCosh(model) => model.dimension(),
-        Form::Network { spec, .. } => spec.parameters(),
-    };
+    let width = features + usize::from(run.intercept(kind));
+    let model = linear(run, kind, Sizes { width, classes })?;
+    let dimension = model.dimension();
     check_size(run, dimension)?;
-    Ok(PlannedModel { kind, form, features: plan, dimension, start: start(run, kind, dimension) })
+    let start = start(run, kind, dimension);
+    Ok(PlannedModel { kind, form: Form::Linear(model), features: plan, dimension, start })
 }
 
 /// The most parameters of a model: 8 GiB a vector.
@@ -161,18 +145,14 @@ fn check_size(run: &RunFile, dimension: usize) -> Result<(), ConfigError> {
     }
 }
 
-fn form(run: &RunFile, kind: ModelKind, width: usize, classes: usize) -> Result<Form, ConfigError> {
-    let at = |e: ModelError| located(run, &e.into());
-    let model = &run.model;
-    let regularization = model.regularization(kind).unwrap_or_default();
-    Ok(match kind {
-        ModelKind::Logistic => Form::Logistic(Logistic::new(width, regularization).map_err(at)?),
-        ModelKind::Softmax => Form::Softmax(Softmax::new(width, classes, regularization).map_err(at)?),
-        ModelKind::Quadratic => Form::Quadratic(Quadratic::new(width, model.condition).map_err(at)?),
-        ModelKind::LogCosh => Form::LogCosh(LogCosh::new(model.curvature).map_err(at)?),
-        ModelKind::Network(_) => return Err(run.missing(Key::ModelKind)),
-        ModelKind::Own => return Err(run.without_own()),
-    })
+fn linear(run: &RunFile, kind: ModelKind, sizes: Sizes) -> Result<Box<dyn LinearModel>, ConfigError> {
+    match kind {
+        ModelKind::Linear(card) => {
+            (card.make)(sizes, run.model.parameter(card)).map_err(|e| located(run, &e.into()))
+        }
+        ModelKind::Network(_) => Err(run.missing(Key::ModelKind)),
+        ModelKind::Own => Err(run.without_own()),
+    }
 }
 
 fn start(run: &RunFile, kind: ModelKind, dimension: usize) -> Start {

@@ -36,9 +36,10 @@ fn spec_error(run: &RunFile, last: usize, error: &SpecError) -> ConfigError {
         Fault::Last { .. } => Some(last),
         Fault::Input { .. } | Fault::Classes { .. } => None,
     };
+    let message = format!("{}, {error}", Key::ModelLayers);
     match layer {
-        Some(index) => run.item_error(Key::ModelLayers, index, error.to_string()),
-        None => run.error(Key::ModelLayers, error.to_string()),
+        Some(index) => run.item_error(Key::ModelLayers, index, message),
+        None => run.error(Key::ModelLayers, message),
     }
 }
 

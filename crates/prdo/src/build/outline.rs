@@ -6,7 +6,7 @@ use super::records::{AnyHoldings, any_holdings, holdings, mapped_holdings, wired
 use super::statement::earlier_runs;
 use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
-use prdo_runfile::{ConfigError, Document, ModelKind, Wiring};
+use prdo_runfile::{ConfigError, Document, Wiring};
 
 /// A run that is not going to be trained.
 pub struct Outline {
@@ -34,7 +34,7 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
             let map = source.feature_map(run, kind)?;
             AnyHoldings::Features(mapped_holdings(run, source, nodes, &map, &|_, _| ())?)
         }
-        false => AnyHoldings::Numbers(holdings(run, source, nodes, kind == ModelKind::Logistic)?),
+        false => AnyHoldings::Numbers(holdings(run, source, nodes, kind.is_binary())?),
     };
     let images = matches!(records, AnyHoldings::Images(_));
     let model = plan_model(run, kind, records.facts(), images)?;

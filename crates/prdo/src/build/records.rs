@@ -18,7 +18,9 @@ use labels::{Labels, given_classes, labelled_test, rare_class, refuse_gaps, rela
 use organisations::Organisations;
 use partition::{Dealt, large_nodes, least_records, nobody_takes_part, partition, split, taking_part};
 use prdo_data::{self as data, DataError, Dataset, Feature, ImageShape, Loaded, Table};
-use prdo_runfile::{ConfigError, DataSource, Generated, Given, Key, ModelKind, RunFile, Wiring, wiring};
+use prdo_runfile::{
+    ConfigError, DataSource, Generated, GivenRecords, Key, ModelKind, RunFile, Wiring, wiring,
+};
 use prdo_store::RecordFacts;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -137,7 +139,7 @@ pub fn mapped_holdings(
     };
     let warnings = std::cell::RefCell::new(Vec::new());
     let convert = |data: Loaded, _: &str| map.apply(data, extracting, &mut warnings.borrow_mut());
-    let binary = run.model_kind()? == ModelKind::Logistic;
+    let binary = run.model_kind()?.is_binary();
     let mut holdings = from_loaded(run, data, nodes, binary, &convert)?;
     holdings.warnings.extend(warnings.take());
     Ok(holdings)
@@ -192,7 +194,7 @@ impl Source {
     /// What is public about records of this kind of model, and whether they are images as bytes: nothing but their shape
     /// and their names.
     pub fn facts(&self, run: &RunFile, kind: ModelKind) -> Result<(RecordFacts, bool), ConfigError> {
-        let binary = kind == ModelKind::Logistic;
+        let binary = kind.is_binary();
         match self {
             Source::Law(law) => Ok((law_facts(law), false)),
             Source::Data(Loaded::Numbers(data)) => Ok((loaded_facts(run, data, binary)?, false)),
@@ -213,7 +215,7 @@ pub fn wired(run: &RunFile) -> Result<(Wiring, Source), ConfigError> {
 }
 
 /// The records of a program, which a run file alone does not have.
-fn given(run: &RunFile) -> Result<&Given, ConfigError> {
+fn given(run: &RunFile) -> Result<&GivenRecords, ConfigError> {
     run.given().ok_or_else(|| {
         let message = "data.source = \"memory\" means records that a program holds: this run file alone does not have them";
         run.error(Key::DataSource, message).help("in Python: prdo.Run(\"run.toml\", data=(X, y))")
@@ -243,7 +245,7 @@ fn from_loaded<F: Feature>(
     let records = dataset.table.len();
     let relabel = |table: Table<F>| relabel(table, labels, classes);
     // On features the intercept is the model's own.
-    let intercept = run.intercept(binary) && !run.features.given;
+    let intercept = run.intercept(run.model_kind()?) && !run.features.given;
     let with_intercept = |table: Table<F>| if intercept { table.with_ones() } else { table };
     let (table, classes) = relabel(dataset.table).map_err(at)?;
     refuse_gaps(run, (labels, dataset.class_names.is_some()), table.labels(), classes)?;

@@ -47,7 +47,7 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> Result<String, 
         batch: planned.recipe.batch,
         constants: match &planned.model.form {
             Form::Network { constants, .. } => constants.as_ref(),
-            Form::Logistic(_) | Form::Softmax(_) | Form::Quadratic(_) | Form::LogCosh(_) => None,
+            Form::Linear(_) => None,
         },
         private: true,
         facts: Some(Facts {

@@ -91,7 +91,7 @@ pub fn build_showing(document: &Document, extracting: Extracting<'_>) -> Result<
     if run.features.given {
         return with_features(run, kind, (wiring, source), extracting);
     }
-    let holdings = holdings(run, source, nodes, kind == ModelKind::Logistic)?;
+    let holdings = holdings(run, source, nodes, kind.is_binary())?;
     let model = plan_model(run, kind, &holdings.facts, false)?;
     let models = [model.numbers(), model.numbers()];
     finish(run, kind, wiring, holdings, models, (model.start, None))

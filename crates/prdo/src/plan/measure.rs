@@ -10,6 +10,7 @@ use super::case::Problem;
 use super::levels::Level;
 use crate::build::Form;
 use prdo_data::{Feature, Table};
+use prdo_models::Bound;
 use prdo_privacy::{Model, Records};
 use rayon::prelude::*;
 
@@ -18,10 +19,6 @@ const MOST_RECORDS: usize = 2000;
 /// The most work of one pass over all nodes, in multiply-adds.
 const MOST_WORK: usize = 100_000_000;
 const STEPS: usize = 20;
-/// sup |2x/(1+x²)²|, the slope of the logistic model's regulariser, at x = 1/√3.
-const REGULARIZER_SLOPE: f64 = 0.649_519_052_838_329;
-/// sup |2(1−3x²)/(1+x²)³|, its curvature, at x = 0.
-const REGULARIZER_CURVATURE: f64 = 2.0;
 
 pub struct PublicRecords<'a, F: Feature> {
     pub form: &'a Form,
@@ -91,7 +88,7 @@ impl<F: Feature> PublicRecords<'_, F> {
     fn looked_at(&self) -> Vec<Vec<u32>> {
         let unit = match self.form {
             Form::Network { spec, .. } => usize::try_from(spec.flops()).unwrap_or(usize::MAX),
-            _ => self.model.dimension(),
+            Form::Linear(_) => self.model.dimension(),
         };
         let most = (MOST_WORK / unit.max(1) / self.nodes.len().max(1)).clamp(4, MOST_RECORDS);
         let some = |table: &Table<F>| {
@@ -115,49 +112,25 @@ impl<F: Feature> PublicRecords<'_, F> {
 
     /// L_s where the model's formula has one.
     fn smoothness(&self) -> Option<Level> {
-        let (value, how) = match self.form {
-            Form::Logistic(model) => (
-                0.25 * (self.largest_square() + self.own_intercept())
-                    + REGULARIZER_CURVATURE * model.regularization(),
-                "largest ‖a‖²/4 + 2ρ of all records",
-            ),
-            // A feature that is always one is the model's own.
-            Form::Softmax(model) => (
-                0.5 * (self.largest_square() + 1.0) + model.regularization(),
-                "largest (‖a‖²+1)/2 + ρ of all records",
-            ),
-            Form::Quadratic(model) => {
-                (model.curvatures().iter().copied().fold(0.0, f64::max), "largest curvature")
+        match self.form {
+            Form::Linear(model) => {
+                let bound = model.smoothness(self.largest_square() + self.own_intercept());
+                Some(Level::proven(bound.value, bound.how))
             }
-            Form::LogCosh(model) => (model.curvature(), "the curvature κ"),
-            Form::Network { .. } => return None,
-        };
-        Some(Level::proven(value, how))
+            Form::Network { .. } => None,
+        }
     }
 
     /// Δ_f; `None` where f has no lower bound.
     fn initial_gap(&self, seen: &Seen, whole: bool, how_many: &str) -> Option<Level> {
-        let level = |value: f64, how: &str| match whole {
-            true => Level::proven(value.max(0.0), how),
-            false => Level::estimated(value.max(0.0), format!("{how}, {how_many}")),
+        let bound = match self.form {
+            Form::Linear(model) => model.gap(self.start, seen.loss, &seen.gradient)?,
+            Form::Network { .. } => Bound::of_positive_loss(seen.loss),
         };
-        match self.form {
-            Form::LogCosh(model) => {
-                // f(x) = āx + κ·log cosh x is least where tanh x = −ā/κ.
-                let x = self.start.first().copied().unwrap_or(0.0);
-                let slope = seen.gradient.first()? - model.curvature() * x.tanh();
-                let lean = -slope / model.curvature();
-                let at = (lean.abs() < 1.0).then(|| lean.atanh())?;
-                let value = |x: f64| slope * x + model.curvature() * (x.cosh().ln());
-                Some(level(value(x) - value(at), "f(x⁰) − min f, in closed form"))
-            }
-            // f has curvatures h: f(x⁰) − min f = ½Σ(∂_j f(x⁰))²/h_j.
-            Form::Quadratic(model) => {
-                let terms = model.curvatures().iter().zip(&seen.gradient).map(|(h, g)| g * g / h);
-                Some(level(0.5 * terms.sum::<f64>(), "f(x⁰) − min f, in closed form"))
-            }
-            _ => Some(level(seen.loss, "at most f(x⁰), for no loss is negative")),
-        }
+        Some(match whole {
+            true => Level::proven(bound.value.max(0.0), bound.how),
+            false => Level::estimated(bound.value.max(0.0), format!("{}, {how_many}", bound.how)),
+        })
     }
 
     /// σ²_sgd: (1 − rate) times a bound on (1/N)·Σ‖∇ℓ_r(x)‖² (as in `cv:oracle-difference`), where there is one.
@@ -165,40 +138,25 @@ impl<F: Feature> PublicRecords<'_, F> {
         if sampled.factor() == 0.0 {
             return Some(Level::proven(0.0, "every batch is the whole data"));
         }
-        let clipped = sampled.gradient_clip.map(|clip| (clip * clip, "C_g², for clipping is to be inactive"));
+        let clipped = sampled
+            .gradient_clip
+            .map(|clip| Bound { value: clip * clip, how: "C_g², for clipping is to be inactive" });
         let proven = [self.gradient_square(), clipped].into_iter().flatten();
-        let (value, how) = proven.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some(Level::proven(sampled.factor() * value, format!("(1−b/N) times {how}")))
+        let bound = proven.min_by(|a, b| a.value.total_cmp(&b.value))?;
+        Some(Level::proven(sampled.factor() * bound.value, format!("(1−b/N) times {}", bound.how)))
     }
 
     /// A bound on every node's (1/N)·Σ‖∇ℓ_r(x)‖² at every x, where the model has one.
-    fn gradient_square(&self) -> Option<(f64, &'static str)> {
-        let worst = |bound: &(dyn Fn(f64) -> f64 + Sync)| {
-            let mean = |table: &Table<F>| {
-                let squares = table.features().chunks_exact(table.width()).map(norm_square);
-                squares.map(bound).sum::<f64>() / table.len().max(1) as f64
-            };
-            self.nodes.iter().map(mean).fold(0.0, f64::max)
-        };
-        match self.form {
-            Form::Logistic(model) => {
-                let pull =
-                    REGULARIZER_SLOPE * model.regularization() * (self.model.dimension() as f64).sqrt();
-                let own = self.own_intercept();
-                Some((
-                    worst(&|square| ((square + own).sqrt() + pull).powi(2)),
-                    "a node's mean (‖a‖ + 0.65ρ√d)²",
-                ))
-            }
-            Form::Softmax(model) if model.regularization() == 0.0 => {
-                Some((worst(&|square| 2.0 * (square + 1.0)), "a node's mean 2(‖a‖²+1)"))
-            }
-            Form::LogCosh(model) => Some((
-                worst(&|square| (square.sqrt() + model.curvature()).powi(2)),
-                "a node's mean (|a| + κ)²",
-            )),
-            _ => None,
+    fn gradient_square(&self) -> Option<Bound> {
+        let Form::Linear(model) = self.form else { return None };
+        let (own, mut worst) = (self.own_intercept(), model.gradient_square(0.0)?);
+        worst.value = 0.0;
+        for table in self.nodes {
+            let squares = table.features().chunks_exact(table.width()).map(norm_square);
+            let bounds = squares.map(|square| Some(model.gradient_square(square + own)?.value));
+            worst.value = worst.value.max(bounds.sum::<Option<f64>>()? / table.len().max(1) as f64);
         }
+        Some(worst)
     }
 }
 

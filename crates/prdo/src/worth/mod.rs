@@ -11,7 +11,7 @@ mod verdict;
 pub use chance::Gain;
 pub use verdict::Verdict;
 
-use crate::build::{AnyHoldings, Form, Outline, Recipe, outline, recipe};
+use crate::build::{AnyHoldings, Outline, Recipe, outline, recipe};
 use crate::error::RunError;
 use crate::run::Guarantee;
 use prdo_runfile::{ConfigError, Document, Key, Section};
@@ -129,7 +129,7 @@ impl Question {
                 format!("there are {nodes} organisations: joining is worth something to 2 to {MOST_NODES}");
             return Err(document.error(Key::GraphNodes, message).into());
         }
-        if let Form::Quadratic(_) | Form::LogCosh(_) = outline.model.form {
+        if !outline.model.kind.has_classes() {
             let message = format!(
                 "model.kind = {:?} has no accuracy: what joining is worth is measured on classes",
                 outline.model.kind.name()

@@ -2,6 +2,7 @@
 
 use super::catalogue::{DataSet, Wanted};
 use super::error::{GetError, disk};
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -79,8 +80,7 @@ pub fn copy(input: &mut dyn Read, output: &mut dyn Write) -> std::io::Result<(Di
         output.write_all(&buffer[..count])?;
         bytes += count as u64;
     }
-    let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((Digest(digest), bytes))
+    Ok((Digest(HEXLOWER.encode(&hasher.finalize())), bytes))
 }
 
 #[cfg(test)]

@@ -137,13 +137,12 @@ impl Classes {
     }
 
     fn write(&self, folder: &Path) -> Result<(), Failure> {
-        let head: Vec<String> = ["node".to_string()].into_iter().chain(self.names.clone()).collect();
+        let head = std::iter::once("node".to_string()).chain(self.names.iter().cloned()).collect();
         let row = |(node, counts): (usize, &Vec<u64>)| -> Vec<String> {
-            [node as u64].iter().chain(counts).map(u64::to_string).collect()
+            std::iter::once(node.to_string()).chain(counts.iter().map(u64::to_string)).collect()
         };
-        let rows: Vec<_> = self.counts.iter().enumerate().map(row).collect();
-        let table = csv::text_of(&head, &rows).map_err(work("cannot write the classes"))?;
-        write_atomically(&folder.join(names::CLASSES), &table)?;
+        let lines = std::iter::once(head).chain(self.counts.iter().enumerate().map(row));
+        write_atomically(&folder.join(names::CLASSES), csv::text_of(lines).as_bytes())?;
         let heat = Heat::new("Records of each class at each node", self.counts.clone());
         let figure = Figure::of(heat.column_labels(self.names.clone()));
         Ok(write_atomically(&folder.join(names::CLASSES_FIGURE), figure.to_svg().as_bytes())?)

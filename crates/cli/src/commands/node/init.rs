@@ -7,7 +7,8 @@ use crate::commands::{Failure, read_run_file, target};
 use crate::progress::{tell, warn};
 use prdo::build::{Planned, Public, Wiring, public_facts, terms, wiring};
 use prdo::disk::write_atomically;
-use prdo::runfile::{ConfigError, Document, Key, ModelKind};
+use prdo::models::Labels;
+use prdo::runfile::{ConfigError, Document, Key};
 use prdo::store::RecordFacts;
 use prdo_member::agreed::{Proposal, agreed};
 use prdo_peer::agreement::{Agreement, new_run, parse_members};
@@ -111,17 +112,16 @@ fn facts_of(document: &Document, args: &InitArgs) -> Result<(RecordFacts, bool),
     let missing = || ConfigError::anywhere("--features is missing: how many features does a record have?");
     let features = features.or(pixels).ok_or_else(missing)?;
     let classes = classes.or(run.data.classes.map(|k| k as u64));
-    let classes = match (kind, classes) {
-        (ModelKind::Logistic, None) => Some(2),
-        (ModelKind::Logistic, Some(k)) if k != 2 => {
-            let message = format!("--classes {k} is not allowed: model.kind = \"logistic\" needs 2");
+    let classes = match (kind.labels(), classes) {
+        (Some(Labels::Two), None | Some(2)) => Some(2),
+        (Some(Labels::Two), Some(k)) => {
+            let message = format!("--classes {k} is not allowed: model.kind = {:?} needs 2", kind.name());
             return Err(ConfigError::anywhere(message));
         }
-        (ModelKind::Quadratic | ModelKind::LogCosh, classes) => classes,
-        (ModelKind::Softmax | ModelKind::Network(_) | ModelKind::Own, None) => {
+        (Some(Labels::Classes) | None, None) => {
             return Err(ConfigError::anywhere("--classes is missing: how many classes do labels have?"));
         }
-        (_, Some(classes)) => Some(classes),
+        (Some(Labels::Classes | Labels::Unread) | None, classes) => classes,
     };
     let names = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
     let (feature_names, class_names) = (names(given), names(&args.class_names));

@@ -6,7 +6,7 @@ use crate::cli::tune::DrawnArgs;
 use crate::commands::Failure;
 use prdo::build::{declared_columns, outline, wiring};
 use prdo::data::{DataError, Dataset, Loaded, Table, stand_in};
-use prdo::runfile::{Document, Given, GraphKind, Key, ModelKind, RunFile, Section};
+use prdo::runfile::{Document, GivenRecords, GraphKind, Key, RunFile, Section};
 use prdo::tune::{Effort, Scorer};
 
 /// Records by which trials are scored.
@@ -25,13 +25,9 @@ pub fn choose(document: &Document, size: &DrawnArgs, effort: &Effort) -> Result<
     let run = document.run_file();
     let columns = declared_columns(&run)?;
     let (nodes, records) = sizes(&run, size)?;
-    let classes = match run.model_kind()? {
-        ModelKind::Logistic => 2,
-        ModelKind::Softmax
-        | ModelKind::Quadratic
-        | ModelKind::LogCosh
-        | ModelKind::Network(_)
-        | ModelKind::Own => run.data.classes.unwrap_or(2),
+    let classes = match run.model_kind()?.is_binary() {
+        true => 2,
+        false => run.data.classes.unwrap_or(2),
     };
     let meant = left_to_train_on(&run, records, nodes);
     let here = meant.min(MOST.1).min((MOST.0 / nodes).max(50));
@@ -45,7 +41,7 @@ pub fn choose(document: &Document, size: &DrawnArgs, effort: &Effort) -> Result<
     };
     let node = (0..nodes as u32).flat_map(|i| std::iter::repeat_n(i, here)).collect();
     let all = Table::concat(&tables).map_err(refuse)?;
-    let given = Given {
+    let given = GivenRecords {
         records: Loaded::Numbers(Dataset { node: Some(node), ..named(all) }),
         test: Some(Loaded::Numbers(named(test))),
         title: "a table drawn at random".into(),

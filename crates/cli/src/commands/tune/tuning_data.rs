@@ -5,7 +5,7 @@ use crate::cli::tune::{RecordsArgs, TuneArgs};
 use crate::commands::Failure;
 use prdo::build::{AnyHoldings, Outline, outline};
 use prdo::data::{Dataset, Loaded, Table};
-use prdo::runfile::{Document, Given, GraphKind, Key, MapSettings, PartitionKind, RunFile, Section};
+use prdo::runfile::{Document, GivenRecords, GraphKind, Key, MapSettings, PartitionKind, RunFile, Section};
 use prdo::tune::{Budget, Effort, Scorer};
 
 pub struct TuningData {
@@ -146,7 +146,7 @@ fn generated(document: &Document, meant: &Outline) -> Result<Document, Failure> 
     let test = prdo::data::generate::blobs_held_out(2000, width, classes as usize, 0.4, 1).map_err(refuse)?;
     let node = (0..nodes as u32).flat_map(|i| std::iter::repeat_n(i, least)).collect();
     let records = Dataset { node: Some(node), ..Dataset::from(Table::concat(&tables).map_err(refuse)?) };
-    let given = Given {
+    let given = GivenRecords {
         records: Loaded::Numbers(records),
         test: Some(Loaded::Numbers(Dataset::from(test))),
         title: "records drawn at random".into(),
@@ -186,12 +186,12 @@ fn validation(document: &Document, meant: &Outline) -> Result<Document, Failure>
             Loaded::Images(Dataset { image: sides, ..Dataset::from(table.clone()) })
         }
     };
-    let given = Given { records: given, test: None, title: "validation records".into() };
+    let given = GivenRecords { records: given, test: None, title: "validation records".into() };
     give(document, given, meant.wiring.graph.nodes())
 }
 
 /// The run of so many nodes on these records instead of its own.
-pub(super) fn give(document: &Document, given: Given, nodes: usize) -> Result<Document, Failure> {
+pub(super) fn give(document: &Document, given: GivenRecords, nodes: usize) -> Result<Document, Failure> {
     let mut other = document.clone().without(Section::Data);
     // A graph that comes from a file has its own number.
     let run = document.run_file();

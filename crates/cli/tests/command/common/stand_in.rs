@@ -1,5 +1,6 @@
 //! A made-up CIFAR-10 of 120 images, packed as the official one is.
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 
@@ -51,6 +52,6 @@ pub fn gz(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub fn sums(files: &[(String, Vec<u8>)]) -> String {
-    let hex = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect::<String>();
-    files.iter().map(|(name, bytes)| format!("{}  {name}\n", hex(bytes))).collect()
+    let sum = |bytes: &[u8]| HEXLOWER.encode(&Sha256::digest(bytes));
+    files.iter().map(|(name, bytes)| format!("{}  {name}\n", sum(bytes))).collect()
 }

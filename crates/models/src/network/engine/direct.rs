@@ -1,7 +1,7 @@
 //! Convolutions of any kernel, stride and padding, as products with gathered rows.
 
 use super::image::{Image, two};
-use super::plan::Step;
+use super::program::Step;
 use prdo_kernels::direct::gather;
 use prdo_kernels::{LANES, Level, Memory};
 

@@ -54,7 +54,6 @@ impl Image {
         self.planes() * self.plane()
     }
 
-    /// The stretch of memory.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset + self.len()
     }

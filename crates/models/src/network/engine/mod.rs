@@ -1,6 +1,6 @@
 //! The engine: gradients of networks in single precision, a few records at a time.
 //!
-//! `plan` works out once what is done and where everything lies; `weights` brings the parameters of a point into the
+//! `program` works out once what is done and where everything lies; `weights` brings the parameters of a point into the
 //! forms that kernels read; `pass` goes forward and backward. Weights are read for a few records at once, so that
 //! they stay in cache; a record's weight gradient is computed by itself, handed to the gate in pieces and
 //! forgotten.
@@ -9,17 +9,17 @@ mod direct;
 mod image;
 mod norm;
 mod pass;
-mod plan;
 mod pooling;
+mod program;
 mod weights;
 
 use super::Spec;
 use pass::{Buffers, Pass};
-use plan::{Op, Plan, Step};
 use prdo_data::{Feature, Table};
 use prdo_kernels::Level;
 use prdo_kernels::winograd::Tile;
 use prdo_privacy::{Differentiator, Engine, Piece, Worker};
+use program::{Op, Program, Step};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use weights::{Weights, weights};
@@ -38,7 +38,7 @@ pub struct Normalisation {
 }
 
 impl Normalisation {
-    /// (value − mean)/deviation, one of each a channel.
+    /// (value − mean)/deviation, one of each per channel.
     pub fn new(mean: &[f32], deviation: &[f32]) -> Self {
         Self { mean: mean.to_vec(), scale: deviation.iter().map(|d| 1.0 / d).collect() }
     }
@@ -49,10 +49,9 @@ impl Normalisation {
     }
 }
 
-/// Computes losses, predictions and gradients of one network.
 #[derive(Clone)]
 pub(super) struct NetworkEngine {
-    plan: Plan,
+    program: Program,
     classes: usize,
     normalisation: Normalisation,
     level: Level,
@@ -65,55 +64,54 @@ pub(super) struct NetworkEngine {
 impl std::fmt::Debug for NetworkEngine {
     /// Says nothing of what is in its memory.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "NetworkEngine({} steps, {})", self.plan.steps.len(), self.level.name())
+        write!(f, "NetworkEngine({} steps, {})", self.program.steps.len(), self.level.name())
     }
 }
 
 impl NetworkEngine {
     pub fn new(spec: &Spec, normalisation: Normalisation, level: Level) -> Self {
         let (pool, old) = Default::default();
-        Self { plan: Plan::new(spec), classes: spec.classes(), normalisation, level, pool, old }
+        Self { program: Program::new(spec), classes: spec.classes(), normalisation, level, pool, old }
     }
 
-    /// How many coordinates a gradient has.
     pub fn coordinates(&self) -> usize {
-        self.plan.coordinates
+        self.program.coordinates
     }
 
     /// For each parameter the coordinate it has.
     pub fn places(&self) -> &[u32] {
-        &self.plan.places
+        &self.program.places
     }
 
     /// Bytes of one thread's memory for one point, without the sums: counted, not estimated.
     pub fn bytes(&self) -> usize {
-        let zeros = vec![0.0; self.plan.places.len()];
-        let weights = weights(&self.plan, self.level, Tile::F4, &zeros, Vec::new());
+        let zeros = vec![0.0; self.program.places.len()];
+        let weights = weights(&self.program, self.level, Tile::F4, &zeros, Vec::new());
         let weights: usize = weights.iter().map(Weights::len).sum();
-        4 * (weights + Buffers::new(&self.plan, GROUP).len())
+        4 * (weights + Buffers::new(&self.program, GROUP).len())
     }
 
     fn buffers(&self) -> Buffers {
         let free = self.pool.lock().ok().and_then(|mut pool| pool.pop());
-        free.unwrap_or_else(|| Buffers::new(&self.plan, GROUP))
+        free.unwrap_or_else(|| Buffers::new(&self.program, GROUP))
     }
 
     /// The engine at these points, with such tiles where they fit. Results that are going to be subtracted from
     /// one another want [`COMPARABLE`] ones.
     pub fn at(&self, points: &[&[f64]], tile: Tile) -> AtPoints<'_> {
         let old = || self.old.lock().ok().and_then(|mut old| old.pop()).unwrap_or_default();
-        let at = |x: &&[f64]| weights(&self.plan, self.level, tile, x, old());
+        let at = |x: &&[f64]| weights(&self.program, self.level, tile, x, old());
         AtPoints { engine: self, tile, weights: points.par_iter().map(at).collect() }
     }
 }
 
 impl<F: Feature> Engine<Table<F>> for NetworkEngine {
     fn coordinates(&self) -> usize {
-        self.plan.coordinates
+        self.program.coordinates
     }
 
     fn places(&self) -> &[u32] {
-        &self.plan.places
+        &self.program.places
     }
 
     fn prepare<'a>(&'a self, points: &[&[f64]]) -> Box<dyn Differentiator<Table<F>> + 'a> {
@@ -141,8 +139,8 @@ impl Drop for AtPoints<'_> {
 
 impl AtPoints<'_> {
     pub fn runner(&self) -> Runner<'_> {
-        let NetworkEngine { plan, level, .. } = self.engine;
-        let pass = |weights| Pass::new(plan, (*level, self.tile), weights, self.engine.buffers());
+        let NetworkEngine { program, level, .. } = self.engine;
+        let pass = |weights| Pass::new(program, (*level, self.tile), weights, self.engine.buffers());
         let passes = self.weights.iter().map(|weights| pass(weights)).collect();
         Runner { engine: self.engine, passes, losses: Vec::new(), right: 0 }
     }
@@ -181,24 +179,24 @@ impl<'a> Runner<'a> {
 
     /// The scores of one of the records that were looked at last, before the softmax.
     pub fn scores(&mut self, which: usize) -> &[f32] {
-        let Some(last) = self.engine.plan.steps.last() else { return &[] };
+        let Some(last) = self.engine.program.steps.last() else { return &[] };
         let memory = self.passes[0].record_mut(which);
         &memory[last.output.range()][..self.engine.classes]
     }
 
     fn forward<F: Feature>(&mut self, point: usize, data: &Table<F>, records: &[u32]) {
-        let plan = &self.engine.plan;
+        let program = &self.engine.program;
         let pass = &mut self.passes[point];
         for (which, record) in records.iter().enumerate() {
             let memory = pass.record_mut(which);
-            read(&plan.input, &self.engine.normalisation, data.row(*record as usize), memory);
+            read(&program.input, &self.engine.normalisation, data.row(*record as usize), memory);
         }
         pass.forward(records.len());
         if point == 0 {
             self.losses.clear();
             self.right = 0;
         }
-        let Some(last) = plan.steps.last() else { return };
+        let Some(last) = program.steps.last() else { return };
         for (which, record) in records.iter().enumerate() {
             let memory = pass.record_mut(which);
             let label = data.label(*record as usize) as usize;
@@ -225,7 +223,7 @@ impl<'a> Runner<'a> {
 
     /// The step that piece `number` belongs to; its weight's and its bias's follow one another.
     fn step_of(&self, number: usize) -> Option<&'a Step> {
-        self.engine.plan.steps.iter().filter(|step| step.tensors.is_some()).nth(number / 2)
+        self.engine.program.steps.iter().filter(|step| step.tensors.is_some()).nth(number / 2)
     }
 
     pub fn differentiate(&mut self, which: usize, number: usize) {
@@ -238,7 +236,7 @@ impl<'a> Runner<'a> {
     }
 
     pub fn pieces(&self) -> usize {
-        2 * self.engine.plan.steps.iter().filter(|step| step.tensors.is_some()).count()
+        2 * self.engine.program.steps.iter().filter(|step| step.tensors.is_some()).count()
     }
 
     pub fn piece(&self, point: usize, which: usize, number: usize) -> Piece<'_> {

@@ -1,7 +1,7 @@
 //! Forward and backward through all steps for a few records at once, and one record's gradient.
 
 use super::image::Image;
-use super::plan::{Op, Plan, Step};
+use super::program::{Op, Program, Step};
 use super::weights::{Weights, possible, tiles};
 use super::{direct, norm, pooling};
 use prdo_kernels::activation::{self, Activation};
@@ -20,8 +20,8 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    pub fn new(plan: &Plan, group: usize) -> Self {
-        let scratch = plan.steps.iter().map(|step| match &step.op {
+    pub fn new(program: &Program, group: usize) -> Self {
+        let scratch = program.steps.iter().map(|step| match &step.op {
             Op::Winograd { geometry, .. } => {
                 let both = [*geometry, turned(geometry)];
                 let dense = both.iter().flat_map(|g| tiles(g).map(|tile| g.scratch(tile, group)));
@@ -30,13 +30,12 @@ impl Buffers {
             _ => 0,
         });
         Self {
-            memory: Memory::zeros(plan.memory * group),
+            memory: Memory::zeros(program.memory * group),
             scratch: Memory::zeros(scratch.max().unwrap_or(0)),
-            gradient: Memory::zeros(plan.dense),
+            gradient: Memory::zeros(program.dense),
         }
     }
 
-    /// Values of all of it.
     pub fn len(&self) -> usize {
         self.memory.len() + self.scratch.len() + self.gradient.len()
     }
@@ -44,7 +43,7 @@ impl Buffers {
 
 /// A few records at one point, and what is done with them.
 pub(super) struct Pass<'a> {
-    plan: &'a Plan,
+    program: &'a Program,
     level: Level,
     /// What the weights were transformed for, where it fits.
     tile: Tile,
@@ -54,15 +53,14 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     pub fn new(
-        plan: &'a Plan,
+        program: &'a Program,
         (level, tile): (Level, Tile),
         weights: &'a [Weights],
         buffers: Buffers,
     ) -> Self {
-        Self { plan, level, tile, weights, buffers }
+        Self { program, level, tile, weights, buffers }
     }
 
-    /// Gives the memory back.
     pub fn into_buffers(self) -> Buffers {
         self.buffers
     }
@@ -72,31 +70,30 @@ impl<'a> Pass<'a> {
         &self.buffers.gradient
     }
 
-    /// A record's memory.
     pub fn record(&self, which: usize) -> &[f32] {
-        &self.buffers.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
+        &self.buffers.memory[which * self.program.memory..(which + 1) * self.program.memory]
     }
 
     pub fn record_mut(&mut self, which: usize) -> &mut [f32] {
-        &mut self.buffers.memory[which * self.plan.memory..(which + 1) * self.plan.memory]
+        &mut self.buffers.memory[which * self.program.memory..(which + 1) * self.program.memory]
     }
 
     /// Outputs of every step for the first `count` records, whose inputs are in place.
     pub fn forward(&mut self, count: usize) {
-        let (plan, weights) = (self.plan, self.weights);
-        let (early, late) = plan.steps.split_at(plan.early);
+        let (program, weights) = (self.program, self.weights);
+        let (early, late) = program.steps.split_at(program.early);
         for r in 0..count {
             early.iter().zip(weights).for_each(|(step, weights)| self.forward_step(step, weights, r..r + 1));
         }
-        for (step, weights) in late.iter().zip(&weights[plan.early..]) {
+        for (step, weights) in late.iter().zip(&weights[program.early..]) {
             self.forward_step(step, weights, 0..count);
         }
     }
 
     fn forward_step(&mut self, step: &Step, weights: &Weights, which: Range<usize>) {
-        let records = Records { stride: self.plan.memory, count: which.len() };
+        let records = Records { stride: self.program.memory, count: which.len() };
         let (level, input, output) = (self.level, &step.input, &step.output);
-        let start = which.start * self.plan.memory;
+        let start = which.start * self.program.memory;
         match (&step.op, weights) {
             (Op::Winograd { geometry, places }, Weights::Conv { forward, bias, .. }) => {
                 let finish = Finish {
@@ -132,19 +129,19 @@ impl<'a> Pass<'a> {
     /// Gradients with respect to every late step's output before its activation, and the last early one's, where the
     /// last one's (after it) is in place.
     pub fn backward(&mut self, count: usize) {
-        let plan = self.plan;
-        let Some(last) = plan.steps.last() else { return };
+        let program = self.program;
+        let Some(last) = program.steps.last() else { return };
         (0..count).for_each(|r| differentiate(self.level, last, self.record_mut(r)));
-        self.backward_steps(plan.early.max(1)..plan.steps.len(), 0..count);
+        self.backward_steps(program.early.max(1)..program.steps.len(), 0..count);
     }
 
     /// The same with respect to the early steps' outputs, for one record.
     pub fn backward_early(&mut self, which: usize) {
-        self.backward_steps(1..self.plan.early, which..which + 1);
+        self.backward_steps(1..self.program.early, which..which + 1);
     }
 
     fn backward_steps(&mut self, numbers: Range<usize>, which: Range<usize>) {
-        let (steps, weights) = (&self.plan.steps, self.weights);
+        let (steps, weights) = (&self.program.steps, self.weights);
         for number in numbers.rev() {
             self.backward_step(&steps[number], &weights[number], &steps[number - 1], which.clone());
         }
@@ -152,13 +149,13 @@ impl<'a> Pass<'a> {
 
     /// Takes a step's gradient to that of the step before it, through that one's activation.
     fn backward_step(&mut self, step: &Step, weights: &Weights, previous: &Step, which: Range<usize>) {
-        let records = Records { stride: self.plan.memory, count: which.len() };
-        let start = which.start * self.plan.memory;
+        let records = Records { stride: self.program.memory, count: which.len() };
+        let start = which.start * self.program.memory;
         let (level, to) = (self.level, &previous.gradient);
         match (&step.op, weights) {
             (Op::Winograd { geometry, places: Some(places) }, Weights::Conv { backward, .. }) => {
-                let (plan, Buffers { memory, scratch, .. }) = (self.plan, &mut self.buffers);
-                for record in memory[start..].chunks_exact_mut(plan.memory).take(records.count) {
+                let (program, Buffers { memory, scratch, .. }) = (self.program, &mut self.buffers);
+                for record in memory[start..].chunks_exact_mut(program.memory).take(records.count) {
                     pooled_backward(level, geometry, (step, *places), backward, previous, record, scratch);
                 }
                 return;
@@ -199,8 +196,8 @@ impl<'a> Pass<'a> {
     ) {
         let from = step.gradient.offset;
         if to.halo == 0 {
-            let records = Records { stride: self.plan.memory, count: which.len() };
-            let memory = &mut self.buffers.memory[which.start * self.plan.memory..];
+            let records = Records { stride: self.program.memory, count: which.len() };
+            let memory = &mut self.buffers.memory[which.start * self.program.memory..];
             dense::backward(self.level, weights, width, memory, records, from, to.offset);
             return;
         }
@@ -222,8 +219,8 @@ impl<'a> Pass<'a> {
     /// Computes the weight's part of one record's gradient, or the bias's, of one step; nothing if it is an outer
     /// product.
     pub fn differentiate(&mut self, which: usize, step: &Step, role: usize) {
-        let Self { plan, level, tile, buffers: Buffers { memory, scratch, gradient }, .. } = self;
-        let record = &memory[which * plan.memory..(which + 1) * plan.memory];
+        let Self { program, level, tile, buffers: Buffers { memory, scratch, gradient }, .. } = self;
+        let record = &memory[which * program.memory..(which + 1) * program.memory];
         let out = &mut gradient[step.dense[role]
             ..step.dense[role] + step.coordinates[role].len() * usize::from(step.is_dense())];
         match (&step.op, role) {

@@ -58,7 +58,6 @@ pub(super) fn max_backward(
     }
 }
 
-/// The mean of each window.
 pub(super) fn average_forward(
     level: Level,
     (input, output): (&Image, &Image),

@@ -1,26 +1,31 @@
 //! Parameters in the forms that kernels read, made once for each point.
 
-use super::plan::{Op, Plan, Step, columns};
+use super::program::{Op, Program, Step, columns};
 use prdo_kernels::winograd::{Geometry, TAPS, Tile, transform_weights};
 use prdo_kernels::{LANES, Level, Memory};
 use rayon::prelude::*;
 
-/// One step's parameters.
 pub(super) enum Weights {
     /// Of a convolution, for its outputs and for the gradient of its inputs (transformed, or as
     /// `[input block][output][tap][16]` where pooled gradients are taken back sparsely). Transformed ones have room
     /// for the largest tile and begin with those of the tile in use.
-    Conv { forward: Memory, backward: Memory, bias: Memory },
-    /// Of a fully connected layer.
-    Dense { weights: Memory, bias: Memory },
-    /// Of a normalisation.
-    Norm { scale: Memory, shift: Memory },
-    /// A step without parameters.
+    Conv {
+        forward: Memory,
+        backward: Memory,
+        bias: Memory,
+    },
+    Dense {
+        weights: Memory,
+        bias: Memory,
+    },
+    Norm {
+        scale: Memory,
+        shift: Memory,
+    },
     None,
 }
 
 impl Weights {
-    /// Values of all of it.
     pub fn len(&self) -> usize {
         match self {
             Weights::Conv { forward, backward, bias } => forward.len() + backward.len() + bias.len(),
@@ -34,14 +39,14 @@ impl Weights {
 /// The parameters of every step at the point `x`, in the memory of `old` ones, if there are as many: clearing and
 /// faulting in new memory takes as long as filling it.
 pub(super) fn weights(
-    plan: &Plan,
+    program: &Program,
     level: Level,
     tile: Tile,
     x: &[f64],
     mut old: Vec<Weights>,
 ) -> Vec<Weights> {
-    old.resize_with(plan.steps.len(), || Weights::None);
-    let steps = plan.steps.par_iter().enumerate().zip(old);
+    old.resize_with(program.steps.len(), || Weights::None);
+    let steps = program.steps.par_iter().enumerate().zip(old);
     steps.map(|((number, step), old)| of_step(step, (level, tile), number == 0, x, old)).collect()
 }
 
@@ -156,7 +161,6 @@ fn transformed(
     memory
 }
 
-/// Transformed weights of a convolution.
 fn winograd_forward(
     by: (Level, Tile),
     g: &Geometry,

@@ -4,7 +4,7 @@ use super::Convert;
 use super::errors::{data_error, data_error_of};
 use super::labels::refuse_numbers;
 use crate::build::features::{Refused, located as feature_error};
-use prdo_data::{self as data, ClassNames, Dataset, Feature, Format, Loaded, Options, Table};
+use prdo_data::{self as data, ClassNames, Dataset, Feature, Format, Layout, Loaded, Options, Table};
 use prdo_runfile::{ConfigError, Key, RunFile};
 use prdo_store::RecordFacts;
 use std::path::Path;
@@ -29,15 +29,14 @@ pub(super) fn read(run: &RunFile, path: &Path, field: Key, part: Part<'_>) -> Re
         Some(format) => format,
         None => Format::of(path).map_err(|e| run.error(field, format!("data: {e}")))?,
     };
-    let prefix = match (part, kind) {
-        (Part::Training, Format::Idx | Format::Cifar10) => Some("train"),
-        (Part::Test(_), Format::Idx) => Some("t10k"),
-        (Part::Test(_), Format::Cifar10) => Some("test"),
-        _ => None,
+    // Without one, a folder's training part is read.
+    let prefix = match part {
+        Part::Training => None,
+        Part::Test(_) => kind.test_prefix(),
     };
     // Held-out columns go by their names, in whatever order, and nobody need hold these records.
     let named = match part {
-        Part::Test(Some(names)) if matches!(kind, Format::Csv | Format::Parquet) => Some(names.to_vec()),
+        Part::Test(Some(names)) if kind.layout() == Layout::Columns => Some(names.to_vec()),
         _ => None,
     };
     let options = Options {
@@ -67,9 +66,7 @@ pub(super) fn read(run: &RunFile, path: &Path, field: Key, part: Part<'_>) -> Re
     }
     refuse_numbers(run, &loaded)?;
     Ok(match loaded {
-        Loaded::Numbers(data)
-            if matches!(kind, Format::Csv | Format::Parquet) && !are_numbers(run, &data) =>
-        {
+        Loaded::Numbers(data) if kind.layout() == Layout::Columns && !are_numbers(run, &data) => {
             Loaded::Numbers(data.with_codes_as_names())
         }
         other => other,

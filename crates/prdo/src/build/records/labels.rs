@@ -1,7 +1,7 @@
 //! Labels as models read them, and labels that may be slips.
 
 use prdo_data::{self as data, DataError, Dataset, Feature, Loaded, Table};
-use prdo_runfile::{ConfigError, Key, ModelKind, RunFile};
+use prdo_runfile::{ConfigError, Key, RunFile};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Labels {
@@ -35,7 +35,7 @@ pub(super) fn refuse_numbers(run: &RunFile, loaded: &Loaded) -> Result<(), Confi
     if !kind.has_classes() {
         return Ok(());
     }
-    let binary = kind == ModelKind::Logistic;
+    let binary = kind.is_binary();
     let labels = different(data.table.labels().iter().copied());
     let (low, high) = (labels.first().copied().unwrap_or(0.0), labels.last().copied().unwrap_or(0.0));
     let count = labels.len();
@@ -52,8 +52,8 @@ pub(super) fn refuse_numbers(run: &RunFile, loaded: &Loaded) -> Result<(), Confi
         false => format!("({})", labels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
     };
     let looks = match () {
-        () if count > MOST_CLASSES || fractions => ": it looks like a number, not like classes",
-        () => ": model.kind = \"logistic\" needs two",
+        () if count > MOST_CLASSES || fractions => ": it looks like a number, not like classes".to_string(),
+        () => format!(": model.kind = {:?} needs two", kind.name()),
     };
     let message = format!("data: the label column {label:?} has {count} different values {values}{looks}");
     let mut help = columns_of_classes(data);
@@ -111,8 +111,9 @@ pub(super) fn given_classes<F: Feature>(
 ) -> Result<Option<usize>, ConfigError> {
     let names = dataset.class_names.as_ref();
     if let Some(names) = names.filter(|names| binary && names.len() != 2) {
+        let kind = run.model_kind()?;
         let message =
-            format!("data: the labels are {}: model.kind = \"logistic\" needs two", names.join(", "));
+            format!("data: the labels are {}: model.kind = {:?} needs two", names.join(", "), kind.name());
         return Err(run.error(label_key(run), message).help("\"softmax\" takes any number of classes"));
     }
     Ok(run.data.classes.or(names.map(Vec::len)))

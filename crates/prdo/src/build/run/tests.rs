@@ -4,7 +4,7 @@ use super::*;
 use crate::build::wiring;
 use prdo_data::{Dataset, ImageShape, Loaded, npz};
 use prdo_privacy::Model;
-use prdo_runfile::{Given, NetworkKind};
+use prdo_runfile::{GivenRecords, NetworkKind};
 
 /// Estimates the mean brightness: one parameter, read from bytes.
 struct Brightness;
@@ -123,7 +123,7 @@ fn a_programs_records_and_model_are_a_files_and_a_built_in_ones() {
     document.give("a test", "data.deviation", "[0.5]").unwrap();
     let from_file = build(&document).unwrap();
     let records = Loaded::Images(data.clone());
-    document.give_records(Given { records, test: None, title: "images".into() }).unwrap();
+    document.give_records(GivenRecords { records, test: None, title: "images".into() }).unwrap();
     let given = build(&document).unwrap();
     assert_eq!(given.data, from_file.data.replace("images.npz", "images"));
     assert_eq!(given.prepared.train().unwrap().average, from_file.prepared.train().unwrap().average);

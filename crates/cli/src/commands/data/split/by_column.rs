@@ -3,7 +3,7 @@
 use super::super::{column_named, format, wrong};
 use super::whole;
 use crate::cli::data::{PartitionKind, SplitArgs};
-use crate::commands::{Failure, work};
+use crate::commands::Failure;
 use crate::progress::say;
 use prdo::data::csv::{self, Cells};
 use prdo::data::{Format, split_records};
@@ -32,15 +32,15 @@ pub fn split(args: &SplitArgs, column: &str) -> Result<(), Failure> {
     let shares = shares(&table, column, &kept)?;
     let text = |records: &[u32]| {
         let rows = records.iter().filter_map(|r| Some(&table.rows.get(*r as usize)?.1));
-        csv::text_of(&table.names, rows).map_err(work("cannot write the records"))
+        csv::text_of(std::iter::once(&table.names).chain(rows))
     };
     whole(&args.out, |folder| {
         for share in &shares {
-            write_atomically(&folder.join(&share.file), &text(&share.records)?)?;
+            write_atomically(&folder.join(&share.file), text(&share.records).as_bytes())?;
         }
         match validation.is_empty() {
             true => Ok(()),
-            false => Ok(write_atomically(&folder.join(names::VALIDATION), &text(&validation)?)?),
+            false => Ok(write_atomically(&folder.join(names::VALIDATION), text(&validation).as_bytes())?),
         }
     })?;
     tell(args, &shares, validation.len());

@@ -1,7 +1,6 @@
-//! The Parquet reader of builds that have it.
+//! Columns of Parquet files as records.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -17,30 +16,20 @@ use crate::{DataError, Dataset, Options, Place, Setting, Table, dense_len};
 /// How many records are decoded at a time.
 const BATCH: usize = 1 << 13;
 
-/// Reads the Parquet file at `path`.
-///
-/// # Errors
-/// When the file cannot be read or is malformed, a column that is needed is neither number nor text, or a value
-/// is missing.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
-    let (name, file) = crate::open(path)?;
-    parse(&name, file, options)
-}
-
 /// Reads a Parquet file from `input`, which errors call `file`.
 ///
 /// The `parquet` crate panics on some malformed files (an integer of 7 bits, for one); here that is one more way
 /// for a file to be malformed.
 ///
 /// # Errors
-/// As [`read`].
+/// What cannot be read or is malformed, a column that is needed and is neither number nor text, or a missing value.
 pub fn parse<R: ChunkReader + 'static>(
     file: &str,
     input: R,
     options: &Options,
 ) -> Result<Dataset, DataError> {
     options.refuse("Parquet", &[Setting::Prefix, Setting::Columns])?;
-    catch_unwind(AssertUnwindSafe(|| File::open(file, input)?.dataset(options)))
+    catch_unwind(AssertUnwindSafe(|| OpenFile::open(file, input)?.dataset(options)))
         .unwrap_or_else(|_| Err(malformed(file, "the decoder gave up on it")))
 }
 
@@ -56,13 +45,13 @@ enum Value {
     Text(String),
 }
 
-struct File<'a, R: ChunkReader> {
+struct OpenFile<'a, R: ChunkReader> {
     name: &'a str,
     reader: SerializedFileReader<R>,
     records: usize,
 }
 
-impl<'a, R: ChunkReader + 'static> File<'a, R> {
+impl<'a, R: ChunkReader + 'static> OpenFile<'a, R> {
     /// Opens the file and checks what its metadata promises against its length, before anything is allocated.
     fn open(name: &'a str, input: R) -> Result<Self, DataError> {
         let length = input.len();
@@ -126,17 +115,8 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
         let (labels, class_names) = labels.finish(self.name, column, options.class_names)?;
         let feature_names = roles.features.iter().map(|c| names[*c].clone()).collect();
         let table = Table::new(width, features, labels)?;
-        Ok(Dataset {
-            table,
-            node,
-            node_names,
-            class_names,
-            feature_names: Some(feature_names),
-            image: None,
-            labelled: roles.label.is_some(),
-            doubts: Vec::new(),
-            blanks: Vec::new(),
-        })
+        let (feature_names, labelled) = (Some(feature_names), roles.label.is_some());
+        Ok(Dataset { node, node_names, class_names, feature_names, labelled, ..Dataset::from(table) })
     }
 
     fn nodes(&self, column: usize, name: &str) -> Result<Nodes, DataError> {
@@ -158,7 +138,7 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
     ) -> Result<(), DataError> {
         let descriptor = self.reader.metadata().file_metadata().schema_descr().column(column);
         let name = descriptor.path().string();
-        let kind = Kind::of(&descriptor).map_err(|problem| DataError::Column {
+        let signedness = Signedness::of(&descriptor).map_err(|problem| DataError::Column {
             file: self.name.to_owned(),
             column: name.clone(),
             problem,
@@ -181,11 +161,11 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
                 }
                 ColumnReader::Int32ColumnReader(r) => self.values(
                     r,
-                    |v| Ok(Value::Integer(kind.integer(i64::from(v), v as u32 as u64))),
+                    |v| Ok(Value::Integer(signedness.integer(i64::from(v), v as u32 as u64))),
                     &mut visit,
                 ),
                 ColumnReader::Int64ColumnReader(r) => {
-                    self.values(r, |v| Ok(Value::Integer(kind.integer(v, v as u64))), &mut visit)
+                    self.values(r, |v| Ok(Value::Integer(signedness.integer(v, v as u64))), &mut visit)
                 }
                 ColumnReader::FloatColumnReader(r) => {
                     self.values(r, |v| Ok(Value::Number(f64::from(v))), &mut visit)
@@ -235,14 +215,14 @@ impl<'a, R: ChunkReader + 'static> File<'a, R> {
     }
 }
 
-/// How a column's stored values are meant.
+/// How a column's stored integers are meant.
 #[derive(Clone, Copy)]
-enum Kind {
-    Plain,
+enum Signedness {
+    Signed,
     Unsigned,
 }
 
-impl Kind {
+impl Signedness {
     fn of(column: &ColumnDescriptor) -> Result<Self, String> {
         if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
             return Err("is nested; allowed: flat columns".to_owned());
@@ -256,21 +236,21 @@ impl Kind {
         }
         use ConvertedType as C;
         match (physical, meaning) {
-            (Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE, _) => Ok(Self::Plain),
+            (Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE, _) => Ok(Self::Signed),
             (Physical::INT32 | Physical::INT64, C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64) => {
-                Ok(Self::Plain)
+                Ok(Self::Signed)
             }
             (Physical::INT32 | Physical::INT64, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => {
                 Ok(Self::Unsigned)
             }
-            (Physical::BYTE_ARRAY, C::UTF8 | C::ENUM | C::NONE) => Ok(Self::Plain),
+            (Physical::BYTE_ARRAY, C::UTF8 | C::ENUM | C::NONE) => Ok(Self::Signed),
             _ => refused(),
         }
     }
 
     fn integer(self, signed: i64, unsigned: u64) -> i128 {
         match self {
-            Self::Plain => i128::from(signed),
+            Self::Signed => i128::from(signed),
             Self::Unsigned => i128::from(unsigned),
         }
     }

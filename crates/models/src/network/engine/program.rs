@@ -64,7 +64,7 @@ pub(super) enum Op {
 
 /// The steps of a network and the memory that one record takes.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct Program {
     pub steps: Vec<Step>,
     /// How many of the first steps are done record by record: their images are large and their weights are small, so
     /// that it is the images that are worth keeping in cache.
@@ -84,9 +84,9 @@ pub(super) struct Plan {
 const FEW_WEIGHTS: usize = 1 << 15;
 
 /// Hands out memory, whole cache lines at a time.
-struct Room(usize);
+struct Allocator(usize);
 
-impl Room {
+impl Allocator {
     fn take(&mut self, len: usize) -> usize {
         let at = self.0;
         self.0 += len.next_multiple_of(LANES);
@@ -112,40 +112,40 @@ impl Step {
     }
 }
 
-impl Plan {
+impl Program {
     pub fn new(spec: &Spec) -> Self {
-        let mut room = Room(0);
+        let mut allocator = Allocator(0);
         let layers = spec.layers();
         let planar = matches!(layers.first(), Some(Layer::Conv { .. }));
         let layout = if planar { Layout::Planar } else { Layout::Blocks };
         // A fully connected first layer reads the record as it comes: a vector.
         let flat = matches!(layers.first(), Some(Layer::Dense { .. }));
         let shape = if flat { Shape::flat(spec.input().size()) } else { spec.input() };
-        let input = room.image(shape, halo_for(spec, 0), layout);
+        let input = allocator.image(shape, halo_for(spec, 0), layout);
         let places = vec![0; spec.parameters()];
-        let mut plan =
+        let mut program =
             Self { steps: Vec::new(), early: 0, input, memory: 0, dense: 0, coordinates: 0, places };
         let (mut at, mut current) = (0, input);
         while at < layers.len() {
-            let (step, next) = plan.step(spec, at, current, &mut room);
+            let (step, next) = program.step(spec, at, current, &mut allocator);
             current = step.output;
-            plan.steps.push(step);
+            program.steps.push(step);
             at = next;
         }
-        plan.memory = room.0;
-        plan.early = plan.steps.iter().take_while(|step| step.is_light()).count();
-        plan
+        program.memory = allocator.0;
+        program.early = program.steps.iter().take_while(|step| step.is_light()).count();
+        program
     }
 
     /// The step that begins at layer `at`, and the layer after it.
-    fn step(&mut self, spec: &Spec, at: usize, input: Image, room: &mut Room) -> (Step, usize) {
+    fn step(&mut self, spec: &Spec, at: usize, input: Image, allocator: &mut Allocator) -> (Step, usize) {
         let (fused, next) = fuse(spec, at, input);
         let shape = spec.shapes()[next - 1];
         let halo = halo_for(spec, next);
-        let output = room.image(shape, halo, Layout::Blocks);
-        let own_halo = usize::from(matches!(fused.kind, Kind::Winograd { pooled: false, .. }));
-        let gradient = room.image(shape, own_halo, Layout::Blocks);
-        let op = operation(spec, at, input, output, fused.kind, room);
+        let output = allocator.image(shape, halo, Layout::Blocks);
+        let own_halo = usize::from(matches!(fused.kind, FusedOp::Winograd { pooled: false, .. }));
+        let gradient = allocator.image(shape, own_halo, Layout::Blocks);
+        let op = operation(spec, at, input, output, fused.kind, allocator);
         let tensor = |role| spec.tensors().iter().find(|t| t.layer == at && t.role == role).map(|t| t.offset);
         let tensors = tensor(Role::Weight).zip(tensor(Role::Bias)).map(|(w, b)| [w, b]);
         let mut step = Step {
@@ -183,12 +183,12 @@ impl Plan {
 
 /// What a step is before its memory is known.
 struct Fused {
-    kind: Kind,
+    kind: FusedOp,
     activation: Activation,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum FusedOp {
     Winograd { geometry: Geometry, pooled: bool },
     Other,
 }
@@ -208,8 +208,8 @@ fn fuse(spec: &Spec, at: usize, input: Image) -> (Fused, usize) {
     let layers = spec.layers();
     let halves = |layer: Option<&Layer>| matches!(layer, Some(Layer::MaxPool { size: 2, stride: 2 }));
     let mut next = at + 1;
-    let mut kind =
-        winograd(spec, at, input).map_or(Kind::Other, |geometry| Kind::Winograd { geometry, pooled: false });
+    let mut kind = winograd(spec, at, input)
+        .map_or(FusedOp::Other, |geometry| FusedOp::Winograd { geometry, pooled: false });
     let mut found = Activation::None;
     match layers[at] {
         Layer::Tanh => found = Activation::Tanh,
@@ -220,8 +220,8 @@ fn fuse(spec: &Spec, at: usize, input: Image) -> (Fused, usize) {
                 if let Some(activation) = activation(here).filter(|_| found == Activation::None) {
                     found = activation;
                     next += 1;
-                } else if let (Kind::Winograd { geometry, pooled: false }, true) = (kind, halves(here)) {
-                    kind = Kind::Winograd { geometry, pooled: true };
+                } else if let (FusedOp::Winograd { geometry, pooled: false }, true) = (kind, halves(here)) {
+                    kind = FusedOp::Winograd { geometry, pooled: true };
                     next += 1;
                 }
             }
@@ -252,9 +252,16 @@ fn halo_for(spec: &Spec, at: usize) -> usize {
     }
 }
 
-fn operation(spec: &Spec, at: usize, input: Image, output: Image, kind: Kind, room: &mut Room) -> Op {
-    if let Kind::Winograd { geometry, pooled } = kind {
-        let places = pooled.then(|| room.take(Image { halo: 0, ..output }.len()));
+fn operation(
+    spec: &Spec,
+    at: usize,
+    input: Image,
+    output: Image,
+    kind: FusedOp,
+    allocator: &mut Allocator,
+) -> Op {
+    if let FusedOp::Winograd { geometry, pooled } = kind {
+        let places = pooled.then(|| allocator.take(Image { halo: 0, ..output }.len()));
         return Op::Winograd { geometry, places };
     }
     match spec.layers()[at] {
@@ -262,16 +269,16 @@ fn operation(spec: &Spec, at: usize, input: Image, output: Image, kind: Kind, ro
             let Image { height, width, .. } = input;
             let channels = if at == 0 { 0 } else { output.channels };
             let wide = Shape { channels, height: height + kernel - 1, width: width + kernel - 1 };
-            let wide = room.image(wide, 0, Layout::Blocks);
+            let wide = allocator.image(wide, 0, Layout::Blocks);
             Op::Direct { kernel, tables: Tables::new(&input, &output, (kernel, stride, padding), wide) }
         }
         Layer::Dense { out } => Op::Dense { width: input.len(), outputs: out },
         Layer::MaxPool { size, stride } => {
-            Op::MaxPool { size, stride, places: room.take(Image { halo: 0, ..output }.len()) }
+            Op::MaxPool { size, stride, places: allocator.take(Image { halo: 0, ..output }.len()) }
         }
         Layer::AveragePool { size, stride } => Op::AveragePool { size, stride },
         Layer::Tanh | Layer::Relu => Op::Activate,
-        Layer::GroupNorm { groups } => Op::GroupNorm { groups, statistics: room.take(2 * groups) },
+        Layer::GroupNorm { groups } => Op::GroupNorm { groups, statistics: allocator.take(2 * groups) },
     }
 }
 
