@@ -140,7 +140,7 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
     }
 
     /// Turns a record's slopes into those of its clipped contribution, in steps of the grid; `false` if it is to
-    /// contribute nothing because a gradient of its is not finite.
+    /// contribute nothing because one of its gradients is not finite.
     fn scale(&mut self, which: usize) -> bool {
         let (outputs, width) = (self.linear.outputs(), self.width);
         let slopes = &mut self.slopes[which * outputs..(which + 1) * outputs];
