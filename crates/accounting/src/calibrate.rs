@@ -67,13 +67,13 @@ type Known = ((Method, Target, History, Vec<(f64, u64)>), f64, History, Bounds);
 
 const MOST_KNOWN: usize = 64;
 
-/// The last answers, for who prepares many runs: comparisons ask the same for every run, and for few rounds an answer
+/// The last answers, for callers that prepare many runs: comparisons ask the same for every run, and for few rounds an answer
 /// takes seconds.
 #[derive(Debug, Default)]
 pub struct Calibrations(Mutex<Vec<Known>>);
 
 impl Calibrations {
-    /// [`noise_multiplier_after`], looked for once.
+    /// [`noise_multiplier_after`], computed once.
     ///
     /// # Guarantee
     /// As [`noise_multiplier_after`].

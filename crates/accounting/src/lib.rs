@@ -1,7 +1,7 @@
 //! The mathematics of privacy loss: what a sequence of noisy releases has cost.
 //!
 //! Functions of numbers. No vectors, no data, no random draws, no state of the process: useful on its own. What remembers
-//! answers ([`Accountant`], [`Calibrations`]) is a value that its owner holds, and gives what would be computed anew.
+//! answers ([`Accountant`], [`Calibrations`]) is a value that its owner holds, and gives what computing again would.
 //!
 //! ```
 //! use prdo_accounting::{Accountant, Event, History, Method, Target, calibrate, numerical};

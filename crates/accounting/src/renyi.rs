@@ -9,7 +9,7 @@
 //! ```
 //!
 //! (Canonne, Kamath, Steinke 2020, Proposition 12; Balle et al. 2020, Theorem 21), which is ln(1/δ)/λ of the classical
-//! conversion lessened by what (1 − e^{−u})₊ ≤ e^{λu} gives away. The best λ is looked for; the result is never below the
+//! conversion lessened by what (1 − e^{−u})₊ ≤ e^{λu} gives away. The best λ is searched for; the result is never below the
 //! exact ε of [`crate::numerical`], and typically 5 to 20 % above it.
 
 use crate::event::{Event, History};

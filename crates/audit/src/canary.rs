@@ -22,24 +22,37 @@ pub const OTHER: u8 = COUNT as u8;
 /// A record whose gradient is not a number.
 pub const BROKEN: u8 = u8::MAX;
 
+/// The current round and its point, as they become known.
+#[derive(Debug, Default)]
+pub struct CurrentPoint {
+    /// The first coordinate, as bits: it tells the point from the one before.
+    first: AtomicU64,
+    round: AtomicU64,
+}
+
+impl CurrentPoint {
+    pub fn set(&self, round: u32, point: &[f64]) {
+        self.first.store(point.first().map_or(0, |x| x.to_bits()), Ordering::Relaxed);
+        self.round.store(u64::from(round), Ordering::Relaxed);
+    }
+
+    /// How long a gradient is at `x`, in units: longer at a round's point than at the one before.
+    pub fn level(&self, x: &[f64]) -> f64 {
+        let now = x.first().is_some_and(|x| x.to_bits() == self.first.load(Ordering::Relaxed));
+        (self.round.load(Ordering::Relaxed) + u64::from(now)) as f64
+    }
+}
+
 #[derive(Debug)]
 pub struct CanaryModel {
-    /// The first coordinate of the current point, as bits: it tells that point from the one before.
-    now: AtomicU64,
-    round: AtomicU64,
+    pub current: CurrentPoint,
     length: f64,
 }
 
 impl CanaryModel {
     /// A model whose gradients are longer than any of the clipping norms.
     pub fn new(longest_clip: f64) -> Self {
-        Self { now: AtomicU64::new(0), round: AtomicU64::new(0), length: 4.0 * longest_clip }
-    }
-
-    /// The point of a round has become known.
-    pub fn at(&self, round: u32, point: &[f64]) {
-        self.now.store(point.first().map_or(0, |x| x.to_bits()), Ordering::Relaxed);
-        self.round.store(u64::from(round), Ordering::Relaxed);
+        Self { current: CurrentPoint::default(), length: 4.0 * longest_clip }
     }
 }
 
@@ -55,11 +68,9 @@ impl Model for CanaryModel {
     }
 
     fn gradient(&self, x: &[f64], data: &Vec<u8>, record: usize, gradient: &mut [f64]) {
-        let now = x.first().is_some_and(|x| x.to_bits() == self.now.load(Ordering::Relaxed));
-        let level = self.round.load(Ordering::Relaxed) + u64::from(now);
         let Some(axis) = data.get(record) else { return };
         match gradient.get_mut(usize::from(*axis)) {
-            Some(g) => *g = self.length * level as f64,
+            Some(g) => *g = self.length * self.current.level(x),
             None => gradient.fill(f64::NAN),
         }
     }

@@ -47,7 +47,7 @@ impl Model for Wave {
     }
 }
 
-/// Draws at least `values` released values and counts those that are not on the public grid. Gives (looked at, off the
+/// Draws at least `values` released values and counts those that are not on the public grid. Gives (checked, off the
 /// grid).
 pub fn off_grid<S: Subject>(
     subject: &S,

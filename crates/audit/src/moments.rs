@@ -157,7 +157,7 @@ impl Expected {
     }
 }
 
-/// A sum in units of its standard error. What is no number is infinitely wrong; of nothing there is nothing to say.
+/// A sum in units of its standard error. What is not a number is infinitely wrong; an empty sum scores 0.
 fn score(sum: f64, variance: f64) -> f64 {
     if variance <= 0.0 && sum == 0.0 {
         return 0.0;

@@ -77,7 +77,7 @@ impl<'a, S: Subject> Network<'a, S> {
         }
         let mut at = |node: usize, round: u32, point: &[f64]| {
             if let Some(model) = models.get(node) {
-                model.at(round, point);
+                model.current.set(round, point);
             }
         };
         self.drive(&mut gates, &self.start, &mut at)

@@ -13,6 +13,7 @@
 //!
 //! This is weaker than the battery, for it uses one run and pays for δ with m, but the model is as large as the real one.
 
+use crate::canary::CurrentPoint;
 use crate::error::AuditError;
 use crate::likelihood::mixed;
 use crate::network::{Network, Transcript, VICTIM};
@@ -23,7 +24,6 @@ use prdo_accounting::Bounds;
 use prdo_privacy::{Model, Purpose, Secret, Start};
 use rand::Rng;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The probability with which the bound may be wrong, all numbers of guesses together. Far smaller ones are out of reach,
 /// for the bound pays 2mδ for δ.
@@ -60,8 +60,7 @@ struct CanariesModel {
     dimension: usize,
     canaries: usize,
     length: f64,
-    now: AtomicU64,
-    round: AtomicU64,
+    current: CurrentPoint,
 }
 
 impl CanariesModel {
@@ -88,8 +87,7 @@ impl Model for CanariesModel {
     }
 
     fn gradient(&self, x: &[f64], data: &Vec<u32>, record: usize, gradient: &mut [f64]) {
-        let now = x.first().is_some_and(|x| x.to_bits() == self.now.load(Ordering::Relaxed));
-        let level = (self.round.load(Ordering::Relaxed) + u64::from(now)) as f64;
+        let level = self.current.level(x);
         let Some(canary) = data.get(record) else { return };
         for j in self.coordinates(*canary as usize) {
             if let Some(g) = gradient.get_mut(j) {
@@ -139,8 +137,7 @@ impl OneRun {
             dimension: self.dimension,
             canaries: self.canaries,
             length: 4.0 * self.setting.clip.gradient().max(self.setting.clip.difference()),
-            now: AtomicU64::new(0),
-            round: AtomicU64::new(0),
+            current: CurrentPoint::default(),
         });
         let secret = Arc::new(Secret::from_seed(mixed(self.seed, 2)));
         let here: Vec<u32> = (0..).zip(there).filter(|(_, there)| **there).map(|(i, _)| i).collect();
@@ -151,8 +148,7 @@ impl OneRun {
         }
         let mut at = |node: usize, round: u32, point: &[f64]| {
             if node == VICTIM {
-                model.now.store(point.first().map_or(0, |x| x.to_bits()), Ordering::Relaxed);
-                model.round.store(u64::from(round), Ordering::Relaxed);
+                model.current.set(round, point);
             }
         };
         let transcript = network.drive(&mut gates, &Start::zeros(self.dimension), &mut at)?;

@@ -79,7 +79,7 @@ impl Setting {
     }
 
     /// The settings of a real run on the small ring: the same method, clipping norms, noise and δ, rates as near to its
-    /// own as few slots allow, and at most `most_rounds` of its rounds. What is claimed of it is computed anew.
+    /// own as few slots allow, and at most `most_rounds` of its rounds. Its claim is computed again.
     pub fn scaled(real: &RunSetting, most_rounds: u32) -> Result<Self, AuditError> {
         let (c_g, c_d) = real.clip;
         let (slots, batches) = small_rates(real.rates);

@@ -11,7 +11,7 @@
 use crate::error::AuditError;
 use prdo_accounting::{History, numerical, renyi};
 
-/// The largest ε looked at. Beyond it only error rates below e⁻¹⁴, one in a million, would be bounded better.
+/// The largest ε tried. Beyond it only error rates below e⁻¹⁴, one in a million, would be bounded better.
 const MOST_EPSILON: f64 = 14.0;
 /// How near to its top a line is followed; what is lost is of the order of its square.
 const NEAR: f64 = 3e-3;

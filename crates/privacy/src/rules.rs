@@ -17,7 +17,7 @@ pub struct PrivateRules {
 /// How a non-private node answers. Its answers are [`Exposed`](crate::Exposed).
 #[derive(Clone, Debug)]
 pub struct OpenRules {
-    /// b₀ and b; not looked at when every record is used.
+    /// b₀ and b; ignored when every record is used.
     pub batches: Batches,
     pub sampling: Sampling,
     /// Clipping without noise, to see what clipping alone does.

@@ -4,7 +4,7 @@ use prdo_privacy::{Data, Model, Records};
 use rayon::prelude::*;
 
 /// The share of pairs, one record of each class, in which the record of the second class has the higher score; ties
-/// count half. `None` where a class has no record or a score is no number.
+/// count half. `None` where a class has no record or a score is not a number.
 pub fn area_under_roc(mut ranked: Vec<(f64, bool)>) -> Option<f64> {
     if ranked.iter().any(|(score, _)| score.is_nan()) {
         return None;

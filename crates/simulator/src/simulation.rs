@@ -1,4 +1,4 @@
-//! All nodes of a run, and one round of theirs.
+//! All nodes of a run, and one round of them.
 
 use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_norm};
 use prdo_accounting::History;
@@ -15,7 +15,7 @@ pub struct Simulation<M: Model, P: Protection> {
     pub(crate) nodes: Vec<Box<dyn Node<P>>>,
     mixing: Mixing,
     held_out: Option<M::Data>,
-    /// Loss and gradient norm are measured on so many records of each node at most.
+    /// Loss and gradient norm are measured on at most this many records per node.
     measured_records: usize,
     pub(crate) totals: Totals,
     /// X^{t−1}, kept only while moments are asked for.
@@ -176,7 +176,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         (loss, mean(measured.iter().map(|m| m.gradient.as_slice()), x.len()))
     }
 
-    /// Measures the network as it is, and starts the clipping fractions anew.
+    /// Measures the network as it is, and resets the clipping fractions.
     pub fn measure(&mut self) -> Row {
         let recent = std::mem::take(&mut self.totals.recent);
         let average = self.average();

@@ -66,7 +66,7 @@ impl<M: Model, P: Protection> Training for Simulation<M, P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub rounds: u32,
-    /// A row every so many rounds; the start and the end always have one.
+    /// Rounds from one row to the next; the start and the end always have one.
     pub every: u32,
     pub moments: bool,
 }

@@ -39,7 +39,7 @@ pub(crate) fn table(parts: &Parts, saddle: &Saddle, delta: f64) -> Option<Moment
         builder.fill(block.0, block.1, &heights)?;
         let from = builder.step * block.1 as f64;
         let enough = saddle.ln_delta - builder.ln_scale(saddle.epsilon) + NEGLIGIBLE.ln();
-        // A guess of the heights will mostly do; if not, the best are looked for.
+        // A guess of the heights will mostly do; if not, the best are searched for.
         let mut lines = builder.guessed_lines(from);
         let mut ln_rest = builder.ln_rest(from, &lines);
         if ln_rest >= enough {

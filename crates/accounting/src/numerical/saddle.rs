@@ -56,7 +56,7 @@ pub(crate) struct Saddle {
 }
 
 const STEP: f64 = 0.25;
-/// ln λ is looked for in this range.
+/// The range in which ln λ is searched.
 const LN_RANGE: (f64, f64) = (-23.0, 46.0);
 /// A λ as large as this is the end of the range, not a saddle.
 pub(crate) const LARGEST: f64 = 8e19;

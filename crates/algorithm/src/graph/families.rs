@@ -28,7 +28,7 @@ pub struct Parameters {
     pub probability: Option<f64>,
     /// Number of neighbours of every node (random-regular only).
     pub degree: Option<usize>,
-    /// Seed of the random families; the others do not look at it.
+    /// Seed of the random families; the others ignore it.
     pub seed: u64,
 }
 

@@ -19,7 +19,7 @@ const LEAST_STEPS: usize = 48;
 const GAP_TOLERANCE: f64 = 1e-6;
 /// The far end has converged when its error is this small.
 const FAR_TOLERANCE: f64 = 1e-8;
-/// The same where W is known to be positive semidefinite, so that nothing hangs on the far end.
+/// The same where W is known to be positive semidefinite, so that nothing depends on the far end.
 const FAR_TOLERANCE_LOOSE: f64 = 1e-5;
 /// What rounding leaves of a vector that should be zero.
 const ROUNDING: f64 = 1e-14;

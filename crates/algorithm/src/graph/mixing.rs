@@ -85,7 +85,7 @@ impl Mixing {
     }
 
     /// A matrix from its entries (row, column, weight) in any order. Both halves have to be given; what is
-    /// not given is zero. The numbers are not looked at.
+    /// not given is zero. The numbers are not checked.
     pub fn from_entries(nodes: usize, mut entries: Vec<(usize, usize, f64)>) -> Result<Self, MixingError> {
         if nodes == 0 || nodes > MAX_NODES {
             return Err(MixingError::Nodes { nodes, allowed: MAX_NODES });

@@ -65,7 +65,7 @@ pub trait Definition: Send + Sync + 'static {
     }
 }
 
-/// [`Definition`] without a type parameter: there are two protections and no more.
+/// [`Definition`] without a type parameter: there are only two protections.
 trait Erased: Send + Sync {
     fn card(&self) -> &'static Card;
     fn start_noised(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Noised>>;

@@ -33,7 +33,7 @@ impl<'a, M: Model, P: Protection> Contribution<'a, M, P> {
         Self { model, data, query, clip, grid, at, difference, counts: Diagnostics::default() }
     }
 
-    /// Adds `record`'s contribution; nothing if a gradient of its is not finite.
+    /// Adds `record`'s contribution; nothing if one of its gradients is not finite.
     pub(super) fn add(&mut self, record: usize, sum: &mut [i64]) {
         self.counts.records += 1;
         self.counts.evaluations += self.query.evaluations();

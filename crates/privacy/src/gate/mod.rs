@@ -47,6 +47,15 @@ const PART: usize = 1 << 14;
 /// Records a thread takes at a time. Fixed, so that floating-point sums do not depend on the thread count.
 const CHUNK: usize = 2048;
 
+/// A batch's clipped contributions in steps of the grid, added up, with their counts.
+type Sum = (Vec<i64>, Diagnostics);
+
+fn join((mut sum, mut counts): Sum, (other, more): Sum) -> Sum {
+    sum.iter_mut().zip(&other).for_each(|(s, o)| *s += o);
+    counts.add(&more);
+    (sum, counts)
+}
+
 impl<M: Model, P: Protection> Gate<M, P> {
     /// Answers the method's query of `round`.
     ///
@@ -150,13 +159,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
     }
 
     /// Exact sum, on the grid, of the batch's clipped contributions.
-    fn clipped_sum(
-        &self,
-        query: &Query<'_, P>,
-        clip: &Clip,
-        grid: Grid,
-        batch: &[u32],
-    ) -> (Vec<i64>, Diagnostics) {
+    fn clipped_sum(&self, query: &Query<'_, P>, clip: &Clip, grid: Grid, batch: &[u32]) -> Sum {
         if let Some(engine) = self.model.engine() {
             return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
         }
@@ -174,12 +177,6 @@ impl<M: Model, P: Protection> Gate<M, P> {
             return part(batch);
         }
         let chunk = batch.len().div_ceil(rayon::current_num_threads()).clamp(1, CHUNK);
-        let join = |(mut sum, mut counts): (Vec<i64>, Diagnostics),
-                    (other, more): (Vec<i64>, Diagnostics)| {
-            sum.iter_mut().zip(&other).for_each(|(s, o)| *s += o);
-            counts.add(&more);
-            (sum, counts)
-        };
         batch.par_chunks(chunk).map(part).reduce(|| (vec![0; dimension], Diagnostics::default()), join)
     }
 }

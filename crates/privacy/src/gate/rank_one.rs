@@ -41,15 +41,10 @@ pub(super) fn clipped_sum<D: Sync, P: Protection>(
         (sum.sum, sum.counts)
     };
     let share = batch.len().div_ceil(rayon::current_num_threads()).next_multiple_of(BLOCK).max(4 * BLOCK);
-    let join = |(mut sum, mut counts): (Vec<i64>, Diagnostics), (other, more): (Vec<i64>, Diagnostics)| {
-        sum.iter_mut().zip(&other).for_each(|(s, o)| *s += o);
-        counts.add(&more);
-        (sum, counts)
-    };
     let none = || (vec![0; outputs * width], Diagnostics::default());
     let (sum, counts) = match batch.len() <= share {
         true => part(batch),
-        false => batch.par_chunks(share).map(part).reduce_with(join).unwrap_or_else(none),
+        false => batch.par_chunks(share).map(part).reduce_with(super::join).unwrap_or_else(none),
     };
     (sum.chunks_exact(width).flat_map(|row| &row[..inputs]).copied().collect(), counts)
 }
@@ -145,7 +140,7 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
     }
 
     /// Turns a record's slopes into those of its clipped contribution, in steps of the grid; `false` if it is to
-    /// contribute nothing because a gradient of its is not finite.
+    /// contribute nothing because one of its gradients is not finite.
     fn scale(&mut self, which: usize) -> bool {
         let (outputs, width) = (self.linear.outputs(), self.width);
         let slopes = &mut self.slopes[which * outputs..(which + 1) * outputs];
