@@ -291,7 +291,7 @@ pub fn read_agreement(folder: &Path) -> Result<Agreement, NodeError> {
     if folder.is_file() {
         return Err(missing());
     }
-    let text = read_unlock(&path)?.ok_or_else(missing)?;
+    let text = read_unlocked(&path)?.ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&text);
     Agreement::parse(&text).map_err(|error| NodeError::Agreement { file, error: Box::new(error) })
 }
