@@ -136,7 +136,7 @@ impl World<'_> {
                 self.saved.outgoing.drain(..excess);
             }
             Effect::Outside(Action::Send { to, frame }) => {
-                let frame = Frame::decode(&frame, &expected(to as u32, ME, self.exchanges));
+                let frame = Frame::decode(&frame.encode(), &expected(to as u32, ME, self.exchanges));
                 let frame = frame.unwrap_or_else(|error| panic!("sent to {to}: {error}"));
                 if frame.header.kind == FrameKind::Vector {
                     let Mark { exchange, hash } = mark_of(&frame);

@@ -42,6 +42,7 @@ pub enum SessionError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub neighbours: Vec<(usize, LinkState)>,
+    /// ε that these records have spent.
     pub spent: f64,
     pub budget: Target,
     /// Unprotected counts of the last answer: for the owner's eyes alone.

@@ -193,7 +193,7 @@ fn facts_come_from_a_file_from_options_or_from_what_is_bundled() {
 #[test]
 fn bad_keys_have_messages_of_their_own() {
     let desk = desk();
-    refused(&desk, "node key north.key", &["north.key exists already", "never overwritten"]);
+    refused(&desk, "node key north.key", &["north.key already exists", "never overwritten"]);
     refused(
         &desk,
         "node key absent.key --show",

@@ -160,8 +160,8 @@ fn files_that_are_not_as_written_are_refused() {
     canonical("\n", "\r\n");
     for (old, new, words) in [
         ("rounds = 40\n", "", "rounds is missing"),
-        ("rounds = 40\n", "rounds = 40\nlaps = 3\n", "there is no key \"laps\""),
-        ("records = 1000\n", "records = 1000\nage = 3\n", "there is no key \"member 0, age\""),
+        ("rounds = 40\n", "rounds = 40\nlaps = 3\n", "unknown key \"laps\""),
+        ("records = 1000\n", "records = 1000\nage = 3\n", "unknown key \"member 0, age\""),
         ("rounds = 40\n", "rounds = 40\nrounds = 40\n", "not TOML"),
         ("format = 1", "format = 2", "another version of prdo"),
         ("rounds = 40", "rounds = -1", "rounds = -1 is not allowed"),
@@ -213,7 +213,7 @@ fn terms_that_are_not_allowed_are_refused() {
         (|t| t.facts.feature_names = Some(vec!["a".into(); 64]), "\"a\" twice"),
         (|t| t.facts.image = Some([3, 2, 2]), "the product 64"),
         (|t| t.facts.image = Some([u64::MAX, 2, 2]), "the product 64"),
-        (|t| t.weights.truncate(2), "one row a member, 3"),
+        (|t| t.weights.truncate(2), "one row per member, 3"),
         (|t| t.weights[0].reverse(), "ascending order"),
         (|t| t.weights[0] = vec![(1, 0.5), (2, 0.5)], "the member's own among them"),
         (|t| t.weights[0][1].1 = 0.3, "weight"),
@@ -252,12 +252,12 @@ fn members_are_read_from_a_file_of_their_own() {
         ("member = [3]".into(), "a table [[member]]"),
         (list.replacen("name = \"clinic-0\"\n", "", 1), "member 0, name is missing"),
         (list.replacen("records", "record", 1), "member 0, records is missing"),
-        (list.replacen("[[member]]", "[[member]]\nage = 3", 1), "there is no key \"member 0, age\""),
+        (list.replacen("[[member]]", "[[member]]\nage = 3", 1), "unknown key \"member 0, age\""),
         (list.replacen(&key, &key.to_uppercase(), 1), "member 0, key"),
         (list.replacen("clinic-1", "clinic-0", 1), "a name that no other member has"),
         (list.replacen("192.0.2.2", "host.example", 1), "member 1, addresses"),
         (lonely, "0 addresses is not allowed"),
-        (format!("relay = 1\n{list}"), "there is no key \"relay\""),
+        (format!("relay = 1\n{list}"), "unknown key \"relay\""),
         (format!("{list}["), "not TOML"),
     ] {
         let error = parse_members(&text, false).unwrap_err().to_string();

@@ -303,13 +303,13 @@ fn another_run_agreement_or_member_is_refused() {
     assert!(fails(&fresh(), RUN, [8; 32], MEMBER).contains("another agreement"));
     assert!(fails(&fresh(), RUN, AGREEMENT, 9).contains("another member (found 3, this is 9)"));
     assert!(fails(&disks.ledger, RUN, [8; 32], MEMBER).contains("started with the agreement"));
-    assert!(fails(&disks.ledger, RUN, AGREEMENT, 9).contains("began as member 3"));
+    assert!(fails(&disks.ledger, RUN, AGREEMENT, 9).contains("started as member 3"));
     // A run that did not begin in the ledger.
     let budget = Target::new(1e6, 1e-5).unwrap();
     let ledger = LedgerFile::open(Box::new(fresh()), "ledger", &[7; 32], budget).unwrap();
     let ledger = Arc::new(Mutex::new(ledger));
     let opened = Home::open(Box::new(fresh()), RUN, AGREEMENT, MEMBER, ledger);
-    assert!(opened.err().unwrap().to_string().contains("did not begin"));
+    assert!(opened.err().unwrap().to_string().contains("is not in this ledger"));
 }
 
 /// A bit flipped anywhere in any file: the node refuses, or goes on without sending other bytes.

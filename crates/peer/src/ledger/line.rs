@@ -45,7 +45,7 @@ pub enum Entry {
         member: u32,
         name: String,
     },
-    /// A release is paid for. Written before its noise is drawn.
+    /// A release at this sampling rate and noise multiplier is paid for. Written before its noise is drawn.
     Charge {
         run: Hex,
         round: u32,

@@ -266,7 +266,7 @@ fn runs_records_and_budgets_must_be_the_same() {
     assert_eq!(disk.writes(), writes);
     assert!(ledger.end_run(&[9; 32], 2).is_err());
     for (agreement, member, part) in
-        [([3; 32], 3, "began with the agreement 0202"), (AGREEMENT, 4, "as member 3")]
+        [([3; 32], 3, "started with the agreement 0202"), (AGREEMENT, 4, "as member 3")]
     {
         let text = ledger.begin_run(&RUN, &agreement, member, "run").unwrap_err().to_string();
         assert!(text.contains(part), "{text}");
