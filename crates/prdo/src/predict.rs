@@ -16,7 +16,6 @@ use scores::labels_of;
 use std::path::Path;
 use training::Training;
 
-/// Why nothing can be predicted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {
@@ -40,7 +39,6 @@ pub enum PredictError {
     Width { file: String, found: usize, expected: usize },
 }
 
-/// A trained model and what its records look like.
 pub struct Predictor {
     facts: RecordFacts,
     model: PlannedModel,
@@ -57,7 +55,6 @@ pub struct Predictor {
     training: Option<Training>,
 }
 
-/// What a model says about records, in their order.
 pub struct Predictions {
     pub classes: Vec<String>,
     pub probabilities: Vec<Vec<f64>>,
@@ -86,7 +83,6 @@ fn best(values: &[f64]) -> usize {
     most.map_or(0, |(class, _)| class)
 }
 
-/// The number of a node that is given by its name or its number.
 fn node_number(node: &str, summary: &Summary) -> Result<usize, PredictError> {
     let names = summary.node_names.as_deref().unwrap_or_default();
     let count = summary.nodes.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);

@@ -11,7 +11,6 @@ use prdo_privacy::{Model, Start};
 use prdo_runfile::{ConfigError, Key, ModelKind, RunFile, StartLaw};
 use prdo_store::RecordFacts;
 
-/// A model of tables, whichever it is.
 pub type BoxedModel<F = f64> = Box<dyn Model<Data = Table<F>>>;
 
 /// A model that a program brings, for whatever records a run file names.
@@ -48,15 +47,22 @@ pub enum Form {
     },
 }
 
-impl PlannedModel {
-    pub fn numbers(&self) -> BoxedModel {
-        match &self.form {
-            Form::Logistic(model) => Box::new(*model),
-            Form::Softmax(model) => Box::new(*model),
-            Form::Quadratic(model) => Box::new(model.clone()),
-            Form::LogCosh(model) => Box::new(*model),
-            Form::Network { spec, constants } => Box::new(network_of::<f64>(spec, constants.as_ref())),
+impl Form {
+    fn numbers(&self) -> BoxedModel {
+        match self {
+            Self::Logistic(model) => Box::new(*model),
+            Self::Softmax(model) => Box::new(*model),
+            Self::Quadratic(model) => Box::new(model.clone()),
+            Self::LogCosh(model) => Box::new(*model),
+            Self::Network { spec, constants } => Box::new(network_of::<f64>(spec, constants.as_ref())),
         }
+    }
+}
+
+impl PlannedModel {
+    /// The model for records of numbers.
+    pub fn numbers(&self) -> BoxedModel {
+        self.form.numbers()
     }
 
     pub fn mapped(&self) -> Option<BoxedModel<f32>> {
@@ -85,7 +91,6 @@ impl PlannedModel {
     }
 }
 
-/// The network of these layers, whose input is scaled by these constants.
 pub fn network_of<F: Feature>(spec: &Spec, constants: Option<&(Vec<f32>, Vec<f32>)>) -> Network<F> {
     let normalisation = match constants {
         Some((mean, deviation)) => Normalisation::new(mean, deviation),
@@ -135,13 +140,7 @@ pub fn plan_model(
     }
     let width = features + usize::from(run.intercept(kind == ModelKind::Logistic));
     let form = form(run, kind, width, classes)?;
-    let dimension = match &form {
-        Form::Logistic(model) => model.dimension(),
-        Form::Softmax(model) => model.dimension(),
-        Form::Quadratic(model) => model.dimension(),
-        Form::LogCosh(model) => model.dimension(),
-        Form::Network { spec, .. } => spec.parameters(),
-    };
+    let dimension = form.numbers().dimension();
     check_size(run, dimension)?;
     Ok(PlannedModel { kind, form, features: plan, dimension, start: start(run, kind, dimension) })
 }
@@ -151,14 +150,11 @@ const MOST_PARAMETERS: usize = 1 << 30;
 
 /// Facts can be typed in, or come from others: better refused than out of memory.
 fn check_size(run: &RunFile, dimension: usize) -> Result<(), ConfigError> {
-    match dimension <= MOST_PARAMETERS {
-        true => Ok(()),
-        false => {
-            let message =
-                format!("the model has {dimension} parameters: it may have at most {MOST_PARAMETERS}");
-            Err(run.error(Key::ModelKind, message))
-        }
+    if dimension <= MOST_PARAMETERS {
+        return Ok(());
     }
+    let message = format!("the model has {dimension} parameters: it may have at most {MOST_PARAMETERS}");
+    Err(run.error(Key::ModelKind, message))
 }
 
 fn form(run: &RunFile, kind: ModelKind, width: usize, classes: usize) -> Result<Form, ConfigError> {

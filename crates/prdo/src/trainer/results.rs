@@ -17,7 +17,6 @@ pub struct Results {
     pub summary: Summary,
 }
 
-/// Results that cannot be put down.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     #[error(transparent)]
@@ -41,7 +40,6 @@ impl ResultsError {
 }
 
 impl Results {
-    /// The results of a run with these rows.
     pub fn of(
         document: &Document,
         built: &Built,
