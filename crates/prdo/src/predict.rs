@@ -97,6 +97,18 @@ fn node_number(node: &str, summary: &Summary) -> Result<usize, PredictError> {
     })
 }
 
+/// The parameters in a model's file: of a network, or of a `linear` model.
+fn parameters(
+    bytes: &[u8],
+    node: Option<usize>,
+    linear: impl FnOnce() -> Result<Vec<f64>, String>,
+) -> Result<Vec<f64>, String> {
+    match NetworkFile::read(bytes).map_err(|e| e.to_string())? {
+        Some(network) => network.model(node).map_err(|e| e.to_string()),
+        None => linear(),
+    }
+}
+
 impl Predictor {
     /// The model in a run's folder: the average, or the own one of a node, by its name or number.
     pub fn open(folder: &Path, node: Option<&str>) -> Result<Self, PredictError> {
@@ -120,19 +132,12 @@ impl Predictor {
         // Whether images were scaled is resolved: then their constants are in the run file.
         let model = plan_model(&run, kind, &facts, false)?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
-        let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
-            Some(network) => network.model(node).map_err(|e| damaged(e.to_string()))?,
-            None => {
-                let (average, nodes) = read_models(&bytes).map_err(|e| damaged(e.to_string()))?;
-                match node {
-                    None => average,
-                    Some(node) => {
-                        let own = nodes.into_iter().nth(node);
-                        own.ok_or_else(|| damaged(format!("it has no model of node {node}")))?
-                    }
-                }
-            }
+        let linear = || {
+            let (average, nodes) = read_models(&bytes).map_err(|e| e.to_string())?;
+            let Some(node) = node else { return Ok(average) };
+            nodes.into_iter().nth(node).ok_or_else(|| format!("it has no model of node {node}"))
         };
+        let parameters = parameters(&bytes, node, linear).map_err(damaged)?;
         let label = run.data.file.label.clone();
         let training = Training::of(&run, &summary);
         let predictor = Self::checked(facts, model, &run, label, parameters, &broken)?;
@@ -150,10 +155,8 @@ impl Predictor {
         let bytes = std::fs::read(home.join(names::MODEL));
         let bytes = bytes.map_err(|e| broken(format!("{}: {e}", names::MODEL)))?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
-        let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
-            Some(network) => network.model(None).map_err(|e| damaged(e.to_string()))?,
-            None => read_node_model(&bytes).map_err(|e| damaged(e.to_string()))?,
-        };
+        let linear = || read_node_model(&bytes).map_err(|e| e.to_string());
+        let parameters = parameters(&bytes, None, linear).map_err(damaged)?;
         Self::checked(facts, model, run, None, parameters, &broken)
     }
 
