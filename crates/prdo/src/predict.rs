@@ -16,7 +16,6 @@ use scores::labels_of;
 use std::path::Path;
 use training::Training;
 
-/// Why nothing can be predicted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {
@@ -40,7 +39,6 @@ pub enum PredictError {
     Width { file: String, found: usize, expected: usize },
 }
 
-/// A trained model and what its records look like.
 pub struct Predictor {
     facts: RecordFacts,
     model: PlannedModel,
@@ -57,7 +55,6 @@ pub struct Predictor {
     training: Option<Training>,
 }
 
-/// What a model says about records, in their order.
 pub struct Predictions {
     pub classes: Vec<String>,
     pub probabilities: Vec<Vec<f64>>,
@@ -86,7 +83,6 @@ fn best(values: &[f64]) -> usize {
     most.map_or(0, |(class, _)| class)
 }
 
-/// The number of a node that is given by its name or its number.
 fn node_number(node: &str, summary: &Summary) -> Result<usize, PredictError> {
     let names = summary.node_names.as_deref().unwrap_or_default();
     let count = summary.nodes.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
@@ -99,6 +95,18 @@ fn node_number(node: &str, summary: &Summary) -> Result<usize, PredictError> {
             if names.is_empty() { String::new() } else { format!(", or one of {}", listed.join(", ")) };
         PredictError::Node { node: node.to_string(), allowed: format!("from 0 to {last}{names}") }
     })
+}
+
+/// The parameters in a model's file: of a network, or of a `linear` model.
+fn parameters(
+    bytes: &[u8],
+    node: Option<usize>,
+    linear: impl FnOnce() -> Result<Vec<f64>, String>,
+) -> Result<Vec<f64>, String> {
+    match NetworkFile::read(bytes).map_err(|e| e.to_string())? {
+        Some(network) => network.model(node).map_err(|e| e.to_string()),
+        None => linear(),
+    }
 }
 
 impl Predictor {
@@ -124,19 +132,12 @@ impl Predictor {
         // Whether images were scaled is resolved: then their constants are in the run file.
         let model = plan_model(&run, kind, &facts, false)?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
-        let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
-            Some(network) => network.model(node).map_err(|e| damaged(e.to_string()))?,
-            None => {
-                let (average, nodes) = read_models(&bytes).map_err(|e| damaged(e.to_string()))?;
-                match node {
-                    None => average,
-                    Some(node) => {
-                        let own = nodes.into_iter().nth(node);
-                        own.ok_or_else(|| damaged(format!("it has no model of node {node}")))?
-                    }
-                }
-            }
+        let linear = || {
+            let (average, nodes) = read_models(&bytes).map_err(|e| e.to_string())?;
+            let Some(node) = node else { return Ok(average) };
+            nodes.into_iter().nth(node).ok_or_else(|| format!("it has no model of node {node}"))
         };
+        let parameters = parameters(&bytes, node, linear).map_err(damaged)?;
         let label = run.data.file.label.clone();
         let training = Training::of(&run, &summary);
         let predictor = Self::checked(facts, model, &run, label, parameters, &broken)?;
@@ -154,10 +155,8 @@ impl Predictor {
         let bytes = std::fs::read(home.join(names::MODEL));
         let bytes = bytes.map_err(|e| broken(format!("{}: {e}", names::MODEL)))?;
         let damaged = |e: String| broken(format!("model.safetensors is damaged: {e}"));
-        let parameters = match NetworkFile::read(&bytes).map_err(|e| damaged(e.to_string()))? {
-            Some(network) => network.model(None).map_err(|e| damaged(e.to_string()))?,
-            None => read_node_model(&bytes).map_err(|e| damaged(e.to_string()))?,
-        };
+        let linear = || read_node_model(&bytes).map_err(|e| e.to_string());
+        let parameters = parameters(&bytes, None, linear).map_err(damaged)?;
         Self::checked(facts, model, run, None, parameters, &broken)
     }
 

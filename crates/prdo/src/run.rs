@@ -3,10 +3,10 @@
 use crate::error::RunError;
 use prdo_accounting::{Accountant, AccountingError, Calibrations, History, Method as Accounting, Target};
 use prdo_algorithm::graph::{Mixing, Spectrum};
-use prdo_algorithm::{Method, Settings};
+use prdo_algorithm::{Method, Settings, Startable};
 use prdo_privacy::{
-    Batches, Clip, Data, Exposed, Gate, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling, Secret,
-    Shard, Start,
+    Batches, Clip, Data, Exposed, Gate, GateError, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling,
+    Secret, Shard, Start,
 };
 use prdo_runfile::Key;
 use prdo_simulator::{End, Moments, Observer, Row, Schedule, Simulation, Training, train};
@@ -100,6 +100,7 @@ fn nothing_to_keep(epsilon: f64, delta: f64) -> AccountingError {
 }
 
 /// A run to be: settings that can still be changed. See the [crate] for an example.
+#[must_use]
 pub struct Run<M: Model> {
     model: M,
     records: Vec<M::Data>,
@@ -123,6 +124,15 @@ pub struct Run<M: Model> {
     calibrations: Arc<Calibrations>,
     held_out: Option<M::Data>,
     start: Option<Start>,
+}
+
+/// A method for each setting, which gives the run with that changed.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty),*) { $($field:ident: $new:expr),* })*) => {
+        $($(#[$doc])* pub fn $name(self, $($value: $type),*) -> Self {
+            Self { $($field: $new,)* ..self }
+        })*
+    };
 }
 
 impl<M: Model + 'static> Run<M> {
@@ -156,101 +166,40 @@ impl<M: Model + 'static> Run<M> {
         }
     }
 
-    #[must_use]
-    pub fn rounds(self, rounds: u32) -> Self {
-        Self { rounds, ..self }
-    }
-
-    /// A row of metrics every so many rounds.
-    #[must_use]
-    pub fn record_every(self, every: u32) -> Self {
-        Self { every, ..self }
-    }
-
-    /// Measures loss and gradient norm on the first so many records of each node only, for models whose whole
-    /// objective takes too long. It is an estimate, and a fair one only if the order of a node's records has nothing
-    /// to do with what they hold. Training, accuracy and moments do not depend on it.
-    #[must_use]
-    pub fn measure_on(self, records: usize) -> Self {
-        Self { measured_records: Some(records), ..self }
-    }
-
-    /// Also compute the paper's moments in every round (slow: a full gradient at each node's own point).
-    #[must_use]
-    pub fn moments(self, moments: bool) -> Self {
-        Self { moments, ..self }
-    }
-
-    /// The seed of all secret draws. A seeded run is a simulation: anyone who knows the seed knows the noise.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Draws batches and noise from a secret of the operating system that is kept nowhere, instead of a seed: the run
-    /// cannot be repeated, and nobody can work out its noise. It still happens in one process that reads all records.
-    #[must_use]
-    pub fn unseeded(self, unseeded: bool) -> Self {
-        Self { unseeded, ..self }
-    }
-
-    /// b, drawn by `sampling`. Private runs sample by Poisson, with b the expected size.
-    #[must_use]
-    pub fn batch(self, size: usize, sampling: Sampling) -> Self {
-        Self { batch: Some(size), sampling, ..self }
-    }
-
-    /// b₀, for methods whose first round is special. Until told otherwise it is b.
-    #[must_use]
-    pub fn first_batch(self, size: usize) -> Self {
-        Self { first_batch: Some(size), ..self }
-    }
-
-    /// C_g and C_Δ.
-    #[must_use]
-    pub fn clip(self, gradient: f64, difference: f64) -> Self {
-        Self { clip: Some((gradient, difference)), ..self }
-    }
-
-    #[must_use]
-    pub fn private(self, privacy: Privacy) -> Self {
-        Self { privacy: Some(privacy), ..self }
-    }
-
-    /// How privacy losses are added up. Until told otherwise: exactly, with proven bounds.
-    #[must_use]
-    pub fn accounting(self, accounting: Accounting) -> Self {
-        Self { accounting, ..self }
-    }
-
-    /// Calibrations that other runs have found, and that others find of this one.
-    #[must_use]
-    pub fn calibrations(self, calibrations: Arc<Calibrations>) -> Self {
-        Self { calibrations, ..self }
-    }
-
-    /// What earlier runs have already released about the same records: the budget is for all of it together.
-    #[must_use]
-    pub fn after(self, spent: History) -> Self {
-        Self { spent, ..self }
-    }
-
-    /// Public records on which the average model's accuracy is measured.
-    #[must_use]
-    pub fn held_out(self, records: M::Data) -> Self {
-        Self { held_out: Some(records), ..self }
-    }
-
-    /// The public starting point of every node.
-    #[must_use]
-    pub fn start(self, start: Start) -> Self {
-        Self { start: Some(start), ..self }
-    }
-
-    /// Runs on a mixing matrix with negative eigenvalues, outside the paper's assumption.
-    #[must_use]
-    pub fn allow_indefinite(self, allow: bool) -> Self {
-        Self { allow_indefinite: allow, ..self }
+    settings! {
+        rounds(rounds: u32) { rounds: rounds }
+        /// A row of metrics every so many rounds.
+        record_every(every: u32) { every: every }
+        /// Measures loss and gradient norm on the first so many records of each node only, for models whose whole
+        /// objective takes too long. It is an estimate, and a fair one only if the order of a node's records has nothing
+        /// to do with what they hold. Training, accuracy and moments do not depend on it.
+        measure_on(records: usize) { measured_records: Some(records) }
+        /// Also compute the paper's moments in every round (slow: a full gradient at each node's own point).
+        moments(moments: bool) { moments: moments }
+        /// The seed of all secret draws. A seeded run is a simulation: anyone who knows the seed knows the noise.
+        seed(seed: u64) { seed: seed }
+        /// Draws batches and noise from a secret of the operating system that is kept nowhere, instead of a seed: the run
+        /// cannot be repeated, and nobody can work out its noise. It still happens in one process that reads all records.
+        unseeded(unseeded: bool) { unseeded: unseeded }
+        /// b, drawn by `sampling`. Private runs sample by Poisson, with b the expected size.
+        batch(size: usize, sampling: Sampling) { batch: Some(size), sampling: sampling }
+        /// b₀, for methods whose first round is special. Until told otherwise it is b.
+        first_batch(size: usize) { first_batch: Some(size) }
+        /// C_g and C_Δ.
+        clip(gradient: f64, difference: f64) { clip: Some((gradient, difference)) }
+        private(privacy: Privacy) { privacy: Some(privacy) }
+        /// How privacy losses are added up. Until told otherwise: exactly, with proven bounds.
+        accounting(accounting: Accounting) { accounting: accounting }
+        /// Calibrations that other runs have found, and that others find of this one.
+        calibrations(calibrations: Arc<Calibrations>) { calibrations: calibrations }
+        /// What earlier runs have already released about the same records: the budget is for all of it together.
+        after(spent: History) { spent: spent }
+        /// Public records on which the average model's accuracy is measured.
+        held_out(records: M::Data) { held_out: Some(records) }
+        /// The public starting point of every node.
+        start(start: Start) { start: Some(start) }
+        /// Runs on a mixing matrix with negative eigenvalues, outside the paper's assumption.
+        allow_indefinite(allow: bool) { allow_indefinite: allow }
     }
 
     /// Checks everything and seals the records. Nothing has been trained or released yet.
@@ -285,6 +234,7 @@ impl<M: Model + 'static> Run<M> {
         };
         let node_records = self.records.iter().map(Data::len).collect();
         let guarantee = self.guarantee(least, batches)?;
+        let batches = Batches::new(batches.0, batches.1);
         let training: Box<dyn Training> = match guarantee {
             Some(guarantee) => {
                 let clip = clip.ok_or(RunError::ClipMissing)?;
@@ -313,8 +263,8 @@ impl<M: Model + 'static> Run<M> {
         let Some(privacy) = self.privacy else { return Ok(None) };
         let (accounting, rounds) = (self.accounting, self.rounds);
         let first_batch = self.method.card().first_batch;
-        let plan = PrivacySettings { privacy, accounting, first_batch, batch, least, rounds };
-        plan.guarantee_among(&self.calibrations, &self.spent).map(Some)
+        let settings = PrivacySettings { privacy, accounting, first_batch, batch, least, rounds };
+        settings.guarantee_among(&self.calibrations, &self.spent).map(Some)
     }
 
     fn secret(&self) -> Result<Arc<Secret>, RunError> {
@@ -327,53 +277,59 @@ impl<M: Model + 'static> Run<M> {
 
     fn private_simulation(
         self,
-        (first, size): (usize, usize),
+        batches: Batches,
         clip: Clip,
         guarantee: Guarantee,
         start: &Start,
     ) -> Result<Simulation<M, Noised>, RunError> {
-        let most = self.measured_most();
-        let (secret, model) = (self.secret()?, Arc::new(self.model));
         let accountant = Arc::new(Accountant::new(guarantee.accounting));
         let budget = Target::new(guarantee.epsilon, guarantee.delta)?;
-        // No node costs more than the plan of the smallest one: proven once, for all charges of all nodes.
-        let mut plan = self.spent.clone();
-        plan.append(&guarantee.releases(self.rounds)?);
-        accountant.prove(&plan, &budget)?;
-        let gate = |(node, records): (usize, M::Data)| {
-            let rules = PrivateRules {
-                batches: Batches::new(first, size),
-                clip,
-                noise_multiplier: guarantee.noise_multiplier,
-                ledger: Ledger::after(Arc::clone(&accountant), budget, self.spent.clone()),
-            };
-            let shard = Shard::seal(records)?;
-            Ok(Gate::private(node as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules)?)
-        };
-        let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
-        let method = (self.method, &self.settings);
-        Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?.measure_on(most))
+        // No node costs more than the releases of the smallest one: proven once, for all charges of all nodes.
+        let spent = self.spent.clone();
+        let mut all = spent.clone();
+        all.append(&guarantee.releases(self.rounds)?);
+        accountant.prove(&all, &budget)?;
+        let noise_multiplier = guarantee.noise_multiplier;
+        self.simulation(start, |node, model, shard, secret| {
+            let ledger = Ledger::after(Arc::clone(&accountant), budget, spent.clone());
+            Gate::private(
+                node,
+                model,
+                shard,
+                secret,
+                PrivateRules { batches, clip, noise_multiplier, ledger },
+            )
+        })
     }
 
     fn open_simulation(
         self,
-        (first, size): (usize, usize),
+        batches: Batches,
         clip: Option<Clip>,
         start: &Start,
     ) -> Result<Simulation<M, Exposed>, RunError> {
+        let rules = OpenRules { batches, sampling: self.sampling, clip };
+        self.simulation(start, |node, model, shard, secret| {
+            Gate::exposed(node, model, shard, secret, rules.clone())
+        })
+    }
+
+    /// The nodes behind their gates.
+    fn simulation<P: Startable>(
+        self,
+        start: &Start,
+        gate: impl Fn(u32, Arc<M>, Shard<M::Data>, Arc<Secret>) -> Result<Gate<M, P>, GateError>,
+    ) -> Result<Simulation<M, P>, RunError> {
         let most = self.measured_most();
         let (secret, model) = (self.secret()?, Arc::new(self.model));
-        let gate = |(node, records): (usize, M::Data)| {
-            let rules = OpenRules { batches: Batches::new(first, size), sampling: self.sampling, clip };
-            let shard = Shard::seal(records)?;
-            Ok(Gate::exposed(node as u32, Arc::clone(&model), shard, Arc::clone(&secret), rules)?)
+        let seal = |(node, records): (usize, M::Data)| {
+            Ok(gate(node as u32, Arc::clone(&model), Shard::seal(records)?, Arc::clone(&secret))?)
         };
-        let gates = self.records.into_iter().enumerate().map(gate).collect::<Result<Vec<_>, RunError>>()?;
+        let gates = self.records.into_iter().enumerate().map(seal).collect::<Result<Vec<_>, RunError>>()?;
         let method = (self.method, &self.settings);
         Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?.measure_on(most))
     }
 
-    /// Prepares the run and trains it to its end.
     pub fn train(self) -> Result<Outcome, RunError> {
         self.prepare()?.train()
     }
@@ -451,7 +407,6 @@ impl Outcome {
     }
 }
 
-/// Keeps everything, stops nothing.
 #[derive(Default)]
 struct Record {
     rows: Vec<Row>,

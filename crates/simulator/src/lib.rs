@@ -11,14 +11,12 @@
 
 mod auc;
 mod checkpoint;
-mod column;
 mod metrics;
 mod simulation;
 mod training;
 
 pub use auc::{area_under_roc, auc, auc_values};
 pub use checkpoint::CheckpointError;
-pub use column::{Column, Number, Panel, PanelScale, Section};
-pub use metrics::{COLUMNS, Moments, Row, accuracy};
+pub use metrics::{COLUMNS, Column, Moments, Number, Panel, PanelScale, Row, Section, accuracy};
 pub use simulation::{Simulation, SimulationError};
 pub use training::{End, Observer, Schedule, Training, train};

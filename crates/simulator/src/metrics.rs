@@ -1,8 +1,12 @@
 //! What is measured during a run.
 
-use crate::column::PanelScale::{Linear, Log, Share, WholeShare};
-use crate::column::Section::{Cost, Privacy, Training};
-use crate::column::{Column, Field, Panel};
+mod column;
+
+pub use column::{Column, Number, Panel, PanelScale, Section};
+
+use PanelScale::{Linear, Log, Share, WholeShare};
+use Section::{Cost, Privacy, Training};
+use column::Field;
 use prdo_privacy::{Data, Diagnostics, Model, Records};
 use rayon::prelude::*;
 

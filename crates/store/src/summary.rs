@@ -132,7 +132,10 @@ impl<'de> Deserialize<'de> for Features {
             map: Option<MapOf>,
         }
         let Written { description, hash, map } = Written::deserialize(deserializer)?;
-        let map = map.unwrap_or_else(|| version_0_1_0::map_described(&description));
+        let map = map.unwrap_or(match version_0_1_0::is_of_tables(&description) {
+            true => MapOf::Table,
+            false => MapOf::Images,
+        });
         Ok(Self { description, hash, map })
     }
 }

@@ -74,7 +74,6 @@ pub struct Question {
     pub fixed: String,
 }
 
-/// Why a curve cannot be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CurveError {
     #[error(
@@ -176,14 +175,14 @@ impl Question {
         if from < to { Ok((from, to)) } else { Err(CurveError::Empty { from, to }) }
     }
 
-    /// The plan and the δ at a place of the axis.
-    fn plan(&self, x: f64) -> (Releases, f64) {
+    /// The releases and the δ at a place of the axis.
+    fn releases(&self, x: f64) -> (Releases, f64) {
         let at = |setting: Against| if setting == self.against { x } else { self.at(setting).unwrap_or(x) };
         let (rate, noise) = (at(Against::Rate), at(Against::Noise));
         let first_rate = self.first_rate.unwrap_or(rate);
-        let plan =
+        let releases =
             Releases { rate, first_rate, noise, first_noise: noise, rounds: at(Against::Rounds) as u64 };
-        (plan, at(Against::Delta))
+        (releases, at(Against::Delta))
     }
 
     /// Computes the curve at these places. `each` is told of every point and may stop it: then the curve has the
@@ -196,12 +195,12 @@ impl Question {
         let [exact, renyi, paper] = [Method::Numerical, Method::Renyi, Method::Paper].map(Accountant::new);
         let mut points = Vec::with_capacity(places.len());
         for &x in places {
-            let (plan, delta) = self.plan(x);
+            let (releases, delta) = self.releases(x);
             let point = Point {
                 x,
-                exact: plan.epsilon(&exact, delta)?,
-                renyi: plan.epsilon(&renyi, delta)?.upper,
-                paper: plan.epsilon(&paper, delta)?.upper,
+                exact: releases.epsilon(&exact, delta)?,
+                renyi: releases.epsilon(&renyi, delta)?.upper,
+                paper: releases.epsilon(&paper, delta)?.upper,
             };
             points.push(point);
             if each(&point).is_break() {

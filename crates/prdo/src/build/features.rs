@@ -323,7 +323,6 @@ impl Map {
     }
 }
 
-/// The same data with its features in place of what it held.
 fn with_table<F: prdo_data::Feature>(data: Dataset<F>, table: prdo_data::Table<f32>) -> Dataset<f32> {
     Dataset {
         table,

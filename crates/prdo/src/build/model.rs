@@ -11,7 +11,6 @@ use prdo_privacy::{Model, Start};
 use prdo_runfile::{ConfigError, Key, ModelKind, RunFile, StartLaw};
 use prdo_store::RecordFacts;
 
-/// A model of tables, whichever it is.
 pub type BoxedModel<F = f64> = Box<dyn Model<Data = Table<F>>>;
 
 /// A model that a program brings, for whatever records a run file names.
@@ -45,12 +44,19 @@ pub enum Form {
     },
 }
 
-impl PlannedModel {
-    pub fn numbers(&self) -> BoxedModel {
-        match &self.form {
-            Form::Linear(model) => model.clone(),
-            Form::Network { spec, constants } => Box::new(network_of::<f64>(spec, constants.as_ref())),
+impl Form {
+    fn numbers(&self) -> BoxedModel {
+        match self {
+            Self::Linear(model) => model.clone(),
+            Self::Network { spec, constants } => Box::new(network_of::<f64>(spec, constants.as_ref())),
         }
+    }
+}
+
+impl PlannedModel {
+    /// The model for records of numbers.
+    pub fn numbers(&self) -> BoxedModel {
+        self.form.numbers()
     }
 
     pub fn mapped(&self) -> Option<BoxedModel<f32>> {
@@ -74,7 +80,6 @@ impl PlannedModel {
     }
 }
 
-/// The network of these layers, whose input is scaled by these constants.
 pub fn network_of<F: Feature>(spec: &Spec, constants: Option<&(Vec<f32>, Vec<f32>)>) -> Network<F> {
     let normalisation = match constants {
         Some((mean, deviation)) => Normalisation::new(mean, deviation),
@@ -135,14 +140,11 @@ const MOST_PARAMETERS: usize = 1 << 30;
 
 /// Facts can be typed in, or come from others: better refused than out of memory.
 fn check_size(run: &RunFile, dimension: usize) -> Result<(), ConfigError> {
-    match dimension <= MOST_PARAMETERS {
-        true => Ok(()),
-        false => {
-            let message =
-                format!("the model has {dimension} parameters: it may have at most {MOST_PARAMETERS}");
-            Err(run.error(Key::ModelKind, message))
-        }
+    if dimension <= MOST_PARAMETERS {
+        return Ok(());
     }
+    let message = format!("the model has {dimension} parameters: it may have at most {MOST_PARAMETERS}");
+    Err(run.error(Key::ModelKind, message))
 }
 
 fn linear(run: &RunFile, kind: ModelKind, sizes: Sizes) -> Result<Box<dyn LinearModel>, ConfigError> {

@@ -8,7 +8,6 @@ use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
 use prdo_runfile::{ConfigError, Document, Wiring};
 
-/// A run that is not going to be trained.
 pub struct Outline {
     pub wiring: Wiring,
     pub spectrum: Spectrum,

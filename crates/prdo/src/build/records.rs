@@ -39,7 +39,6 @@ pub struct Holdings<F: Feature = f64> {
 }
 
 impl<F: Feature> Holdings<F> {
-    /// Records of the smallest node.
     pub fn least(&self) -> usize {
         self.nodes.iter().map(Table::len).min().unwrap_or(0)
     }
@@ -83,7 +82,6 @@ impl AnyHoldings {
         of_any!(self, holdings => &holdings.warnings)
     }
 
-    /// Records of the smallest node.
     pub fn least(&self) -> usize {
         of_any!(self, holdings => holdings.least())
     }
@@ -214,7 +212,6 @@ pub fn wired(run: &RunFile) -> Result<(Wiring, Source), ConfigError> {
     Ok((wiring(run, source.nodes(run)?)?, source))
 }
 
-/// The records of a program, which a run file alone does not have.
 fn given(run: &RunFile) -> Result<&GivenRecords, ConfigError> {
     run.given().ok_or_else(|| {
         let message = "data.source = \"memory\" means records that a program holds: this run file alone does not have them";

@@ -128,7 +128,6 @@ pub fn build_own(document: &Document, own: &dyn OwnModel) -> Result<Built, Confi
     }
 }
 
-/// A run of softmax or logistic regression on features.
 fn with_features(
     run: &RunFile,
     kind: ModelKind,

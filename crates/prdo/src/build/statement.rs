@@ -31,12 +31,10 @@ impl Built {
     }
 }
 
-/// How a run is called in a statement.
 pub(super) fn run_id(fingerprint: &[u8; 32]) -> String {
     fingerprint[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The statement of the records, if the run file names one.
 pub(super) fn statement(run: &RunFile) -> Result<Option<(PathBuf, Statement)>, ConfigError> {
     let Some(path) = run.privacy.as_ref().and_then(|privacy| privacy.statement.as_ref()) else {
         return Ok(None);

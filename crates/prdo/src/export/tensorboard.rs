@@ -28,7 +28,6 @@ pub fn events(rows: &[Row], time: f64) -> Vec<u8> {
     file
 }
 
-/// The figures that a row has, by the name under which TensorBoard shows them.
 fn figures(row: &Row) -> Vec<(String, f64)> {
     let of = |section: Section| COLUMNS.iter().filter(move |column| column.section == Some(section));
     let figure = |section: Section, column: &Column| {

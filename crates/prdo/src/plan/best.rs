@@ -8,7 +8,6 @@ use super::clip::difference_clip;
 use prdo_theory::sensitivity::Sensitivity;
 use prdo_theory::{Bounds, Parameters, Setting, Split, TheoryError, noise};
 
-/// Parameters that satisfy the conditions, and their bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     pub setting: Setting,

@@ -127,7 +127,6 @@ fn key(case: &Case, strength: f64, first_batch: u64) -> Result<Key, PlanError> {
     Ok((strength.to_bits(), slots, case.batch, first_batch, case.rounds))
 }
 
-/// The rates of the first round and of the others, with their counts.
 fn rates(case: &Case, first_batch: u64) -> Result<[(f64, u64); 2], PlanError> {
     let slots = case.slots.ok_or(PlanError::SlotsMissing)? as usize;
     let batches = Batches::new(first_batch as usize, case.batch as usize);

@@ -122,7 +122,6 @@ impl Case {
         }
     }
 
-    /// The budget that the noise is calibrated to: ε and how it is counted.
     pub fn budget(&self) -> Option<(f64, &Account)> {
         match &self.noise {
             Noise::Scaled { strength: Strength::Budget { epsilon, account }, .. } => {

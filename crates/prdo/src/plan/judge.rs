@@ -21,7 +21,7 @@ pub struct Judged {
     pub bounds: Option<Bounds>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NoiseFacts {
     /// C_g, C_Δ and γ, where the noise follows from them.
     pub sensitivity: Option<Sensitivity>,
@@ -42,16 +42,7 @@ pub struct NoiseFacts {
 
 impl NoiseFacts {
     fn of_variance(variance: f64) -> Self {
-        Self {
-            sensitivity: None,
-            multiplier: None,
-            by_renyi: false,
-            epsilon: None,
-            first_variance: None,
-            variance,
-            clip_needed: None,
-            clip_assumed: false,
-        }
+        Self { variance, ..Self::default() }
     }
 
     /// Whether differences are expected to be clipped, against the theorem's assumption.
@@ -96,7 +87,6 @@ pub fn judge(case: &Case, setting: &Setting, calibrator: &mut Calibrator) -> Res
     })
 }
 
-/// The noise; `None` where too little is known.
 fn noise_facts(
     case: &Case,
     setting: &Setting,

@@ -5,7 +5,6 @@ use super::calibrate::Calibrator;
 use super::case::Case;
 use super::judge::Judged;
 
-/// What a bound is worth.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// What is known without training: the squared gradient norm at the start is at most this.

@@ -7,10 +7,8 @@ use prdo_store::artefact::Damage;
 use prdo_store::{FolderError, names};
 use std::path::PathBuf;
 
-/// What an observer reports of itself.
 pub type ObserverError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a run is not trained to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     #[error(transparent)]

@@ -27,7 +27,6 @@ pub fn failed(name: &'static str) -> impl Fn(std::io::Error) -> TrainError {
 }
 
 impl<'a> Files<'a> {
-    /// Opens them for a run that has these rows and moments already, after so much time.
     pub fn open(
         folder: &'a Folder,
         built: &Built,
@@ -90,7 +89,6 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The event file with the rows so far, ready for more.
 fn reopen_events(folder: &Folder, rows: &[Row]) -> Result<File, TrainError> {
     let name = format!("{}/{}", names::TENSORBOARD, names::EVENTS);
     folder.write(&name, &events(rows, now()))?;

@@ -77,7 +77,6 @@ pub struct Trained {
     pub results: Option<Results>,
 }
 
-/// A run to be trained from where it is.
 pub struct Trainer<'a> {
     document: &'a Document,
     built: &'a mut Built,
@@ -88,10 +87,8 @@ pub struct Trainer<'a> {
     before: Duration,
 }
 
-/// What a folder holds of a run.
 pub enum Opened<'a> {
     Finished(Box<Summary>),
-    /// A part, or nothing.
     Unfinished(Trainer<'a>),
 }
 
@@ -227,7 +224,6 @@ impl Watcher<'_> {
         self.began.0 + self.began.1.elapsed()
     }
 
-    /// Writes a checkpoint, and tells that it is there.
     fn checkpoint(&mut self, training: &dyn Training) -> Result<(), TrainError> {
         if self.files.is_none() || self.options.checkpoint_every.is_none() {
             return Ok(());

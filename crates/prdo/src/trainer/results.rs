@@ -4,8 +4,8 @@ use crate::build::Built;
 use prdo_runfile::{Document, Key};
 use prdo_simulator::Row;
 use prdo_store::{
-    Features, Folder, FolderError, RecordFacts, RecordSpread, Summary, artefact, names, worries,
-    write_models, write_network,
+    Features, Folder, FolderError, RecordSpread, Summary, artefact, names, worries, write_models,
+    write_network,
 };
 use std::time::Duration;
 
@@ -17,7 +17,6 @@ pub struct Results {
     pub summary: Summary,
 }
 
-/// Results that cannot be put down.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     #[error(transparent)]
@@ -41,7 +40,6 @@ impl ResultsError {
 }
 
 impl Results {
-    /// The results of a run with these rows.
     pub fn of(
         document: &Document,
         built: &Built,
@@ -128,13 +126,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         non_finite_records: Some(training.non_finite()),
         class_counts: built.class_counts.clone().filter(|nodes| listed(nodes.len())),
         class_names: built.facts.class_names.clone(),
-        facts: Some(RecordFacts {
-            features: built.facts.features,
-            classes: built.facts.classes,
-            class_names: built.facts.class_names.clone(),
-            feature_names: built.facts.feature_names.clone(),
-            image: built.facts.image,
-        }),
+        facts: Some(built.facts.clone()),
         node_names: built.node_names.clone().filter(|names| listed(names.len())),
         node_records: listed(node_records.len())
             .then(|| node_records.iter().map(|count| *count as u64).collect()),

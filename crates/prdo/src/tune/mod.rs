@@ -58,11 +58,11 @@ pub struct Answer {
 /// How many of a method's settings are tried again with all seeds.
 const FINALISTS: usize = 3;
 
-/// Looks for settings. `told` hears of every trial; it may stop the search by returning `false`.
+/// Looks for settings. `on_trial` may stop the search by returning `false`.
 pub fn tune(
     scorer: &mut Scorer,
     effort: &Effort,
-    mut told: impl FnMut(&Trial) -> bool,
+    mut on_trial: impl FnMut(&Trial) -> bool,
 ) -> Result<Answer, TuneError> {
     let (mut trials, mut best) = (Vec::new(), Vec::new());
     let mut spent = History::new();
@@ -77,10 +77,10 @@ pub fn tune(
                 break;
             }
             let tried = try_all(scorer, &settings, &[1], false, &mut spent)?;
-            search.told(&tried.iter().map(Trial::mean).collect::<Vec<_>>());
-            let go_on = tried.iter().all(&mut told);
+            search.record(&tried.iter().map(Trial::mean).collect::<Vec<_>>());
+            let continues = tried.iter().all(&mut on_trial);
             own.extend(tried);
-            if !go_on {
+            if !continues {
                 break;
             }
         }

@@ -50,7 +50,7 @@ impl Search {
     }
 
     /// The scores of what was asked last, in order.
-    pub fn told(&mut self, scores: &[f64]) {
+    pub fn record(&mut self, scores: &[f64]) {
         let seen = self.waiting.drain(..).zip(scores).map(|(point, score)| Seen { point, score: *score });
         self.seen.extend(seen);
     }
@@ -108,14 +108,14 @@ mod tests {
             asked += settings.len();
             let scores: Vec<f64> = settings.iter().map(score).collect();
             best = scores.iter().copied().fold(best, f64::max);
-            search.told(&scores);
+            search.record(&scores);
         }
         assert_eq!(asked, 60);
         assert!(best > -0.15, "{best}");
         // All trials diverging is no reason to fail.
         let mut search = Search::new(space, 10);
         while !search.next(3).is_empty() {
-            search.told(&[f64::NEG_INFINITY; 3]);
+            search.record(&[f64::NEG_INFINITY; 3]);
         }
     }
 }

@@ -11,7 +11,6 @@ use prdo_store::{StatementFileError, load_statement, save_statement};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Why nothing can be found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuneError {
@@ -37,7 +36,7 @@ pub struct Budget {
     pub accounting: Accounting,
 }
 
-/// What is tuned on.
+/// Scores settings by training with them, on the records that are tuned on.
 pub struct Scorer {
     /// The run, on the records that are tuned on.
     document: Document,
@@ -95,7 +94,7 @@ impl Scorer {
         if let Some(noise) = self.noises.get(&key) {
             return Ok(Some(*noise));
         }
-        let plan = PrivacySettings {
+        let settings = PrivacySettings {
             privacy: Privacy::Budget { epsilon: budget.epsilon, delta: budget.delta },
             accounting: if exact { budget.accounting } else { Accounting::Renyi },
             first_batch,
@@ -103,7 +102,7 @@ impl Scorer {
             least: self.records.0,
             rounds: settings.rounds,
         };
-        let noise = plan.guarantee(&self.spent)?.noise_multiplier;
+        let noise = settings.guarantee(&self.spent)?.noise_multiplier;
         self.noises.insert(key, noise);
         Ok(Some(noise))
     }

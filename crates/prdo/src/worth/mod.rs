@@ -20,7 +20,6 @@ use train::Trainer;
 /// More organisations than this are not trained one by one.
 pub const MOST_NODES: usize = 1000;
 
-/// Why the question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorthError {
@@ -174,24 +173,23 @@ impl Question {
         2 * seeds * (self.outline.wiring.graph.nodes() + 1)
     }
 
-    /// Trains everything, several runs at a time; `told` hears of every run that is done.
-    pub fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
+    /// Trains everything, several runs at a time; `on_run` is called after each.
+    pub fn answer(&self, seeds: &[u64], on_run: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
         let model = &self.outline.model;
         match &self.outline.records {
             AnyHoldings::Numbers(holdings) => {
-                Trainer { question: self, holdings, model: &|| Some(model.numbers()) }.answer(seeds, told)
+                Trainer { question: self, holdings, model: &|| Some(model.numbers()) }.answer(seeds, on_run)
             }
             AnyHoldings::Images(holdings) => {
-                Trainer { question: self, holdings, model: &|| model.images() }.answer(seeds, told)
+                Trainer { question: self, holdings, model: &|| model.images() }.answer(seeds, on_run)
             }
             AnyHoldings::Features(holdings) => {
-                Trainer { question: self, holdings, model: &|| model.mapped() }.answer(seeds, told)
+                Trainer { question: self, holdings, model: &|| model.mapped() }.answer(seeds, on_run)
             }
         }
     }
 }
 
-/// Refuses what cannot be asked about, before any record is read.
 fn refuse(document: &Document) -> Result<(), ConfigError> {
     if !document.has_section(Section::Privacy) {
         let message = "[privacy] is missing: the question is what joining is worth under privacy";
@@ -205,7 +203,6 @@ fn refuse(document: &Document) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The run file without noise and clipping, and with these assignments.
 fn without_privacy(document: &Document, open: &[String]) -> Result<Document, ConfigError> {
     let mut other = document.clone().without(Section::Privacy).without(Section::Clip);
     for assignment in open {

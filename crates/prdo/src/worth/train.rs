@@ -11,7 +11,6 @@ use prdo_runfile::Key;
 use prdo_simulator::{Row, auc_values};
 use rayon::prelude::*;
 
-/// A question about records of one kind.
 pub(super) struct Trainer<'a, F: Feature> {
     pub(super) question: &'a Question,
     pub(super) holdings: &'a Holdings<F>,
@@ -41,14 +40,14 @@ struct Score {
 }
 
 impl<F: Feature> Trainer<'_, F> {
-    pub(super) fn answer(&self, seeds: &[u64], told: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
+    pub(super) fn answer(&self, seeds: &[u64], on_run: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
         let alone = single().map_err(WorthError::of("an organisation alone", false))?;
         let tasks = self.tasks(&alone)?;
         let jobs: Vec<(&Task<'_>, u64)> =
             tasks.iter().flat_map(|task| seeds.iter().map(move |seed| (task, *seed))).collect();
         let train = |(task, seed): &(&Task<'_>, u64)| {
             let score = self.once(task, *seed).map_err(WorthError::of(&task.who, task.open));
-            told(&task.who);
+            on_run(&task.who);
             score
         };
         let scores = jobs.par_iter().map(train).collect::<Result<Vec<Score>, WorthError>>()?;
@@ -91,7 +90,6 @@ impl<F: Feature> Trainer<'_, F> {
         named.unwrap_or_else(|| node.to_string())
     }
 
-    /// Every way to train, with the noise that it needs.
     fn tasks<'a>(&'a self, alone: &'a Mixing) -> Result<Vec<Task<'a>>, WorthError> {
         let (outline, open) = (&self.question.outline, &self.question.open);
         let everyone = (0..self.holdings.nodes.len()).collect();
@@ -106,26 +104,17 @@ impl<F: Feature> Trainer<'_, F> {
             let batch = batch(&outline.recipe, least);
             let guarantee = self.guarantee(batch, least, &tasks);
             let guarantee = guarantee.map_err(WorthError::of(&who, false))?;
-            let (private, nodes_too) = (&outline.recipe, nodes.clone());
-            tasks.push(Task {
-                who: who.clone(),
-                open: false,
-                nodes,
-                mixing,
-                recipe: private,
-                batch,
-                guarantee,
-            });
-            let (who, batch) = (format!("{who}, without privacy"), self::batch(open, least));
-            tasks.push(Task {
-                who,
+            let private = Task { who, open: false, nodes, mixing, recipe: &outline.recipe, batch, guarantee };
+            let without = Task {
+                who: format!("{}, without privacy", private.who),
                 open: true,
-                nodes: nodes_too,
-                mixing,
+                nodes: private.nodes.clone(),
                 recipe: open,
-                batch,
+                batch: self::batch(open, least),
                 guarantee: None,
-            });
+                ..private
+            };
+            tasks.extend([private, without]);
         }
         Ok(tasks)
     }
@@ -148,8 +137,9 @@ impl<F: Feature> Trainer<'_, F> {
             return Ok(Some(same));
         }
         let (accounting, rounds) = (recipe.accounting, recipe.rounds);
-        let plan = PrivacySettings { privacy, accounting, first_batch, batch: (first, size), least, rounds };
-        plan.guarantee(&outline.spent).map(Some)
+        let settings =
+            PrivacySettings { privacy, accounting, first_batch, batch: (first, size), least, rounds };
+        settings.guarantee(&outline.spent).map(Some)
     }
 
     fn once(&self, task: &Task<'_>, seed: u64) -> Result<Score, RunError> {

@@ -25,3 +25,15 @@ pub fn policy(nonce: &str) -> String {
          base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_has_every_metric() {
+        let html = super::html("nonce");
+        assert!(!html.contains("/*metrics*/"));
+        for column in prdo_store::COLUMNS {
+            assert!(html.contains(&format!("\"key\":\"{}\"", column.name)), "{}", column.name);
+        }
+    }
+}

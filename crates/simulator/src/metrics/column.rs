@@ -1,6 +1,6 @@
 //! What files, exports and charts need to know of a metric.
 
-use crate::metrics::Row;
+use super::Row;
 
 /// A metric's column.
 #[derive(Clone, Copy, Debug)]
