@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-/// What was typed, each once, or what is meant when nothing was.
-pub fn distinct<T: Copy + PartialEq>(typed: &[T], otherwise: &[T]) -> Vec<T> {
-    let mut values: Vec<T> = Vec::new();
-    for value in if typed.is_empty() { otherwise } else { typed } {
-        if !values.contains(value) {
-            values.push(*value);
+/// Each value once, in order of appearance.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
         }
     }
-    values
+    found
+}
+
+/// What was typed, each once, or what is meant when nothing was.
+pub fn typed_or<T: Copy + PartialEq>(typed: &[T], otherwise: &[T]) -> Vec<T> {
+    distinct(if typed.is_empty() { otherwise } else { typed }.iter().copied())
 }
 
 /// A path as a shell takes it.

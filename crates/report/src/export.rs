@@ -4,11 +4,32 @@ use crate::comparison::ComparisonReport;
 use crate::differences::{Difference, Measure, ranking};
 use crate::groups::{Group, Spread};
 use crate::latex;
+use crate::statistics::Paired;
 use crate::style::{bytes, figure};
 use prdo_data::csv::text_of;
 use prdo_runfile::Key;
 use prdo_simulator::Row;
 use prdo_store::{Cell, format_row, header};
+
+/// All digits of a number, nothing where there is none.
+fn exact(x: Option<f64>) -> String {
+    x.map_or(String::new(), |x| format!("{x:?}"))
+}
+
+type Column = (&'static str, fn(&Cell) -> String);
+
+/// What the CSV says of a run between its labels and its last row.
+const CSV_COLUMNS: [Column; 9] = [
+    ("seed", |cell| cell.seed.to_string()),
+    ("late_grad_norm", |cell| exact(cell.late_grad_norm())),
+    ("worst_node_accuracy", |cell| exact(cell.node_accuracy.iter().copied().reduce(f64::min))),
+    ("test_auc", |cell| exact(cell.test_auc)),
+    ("most_common_class", |cell| exact(cell.most_common_class)),
+    ("noise_multiplier", |cell| exact(cell.guarantee.map(|g| g.noise_multiplier))),
+    ("epsilon", |cell| cell.guarantee.map_or("inf".to_string(), |g| format!("{:?}", g.epsilon))),
+    ("delta", |cell| exact(cell.guarantee.map(|g| g.delta))),
+    ("seconds", |cell| format!("{:?}", cell.seconds)),
+];
 
 impl ComparisonReport {
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
@@ -62,38 +83,18 @@ impl ComparisonReport {
         let mut head = vec!["method"];
         // The last column is the run's whole name; what its file calls it is another one.
         head.extend(keys.iter().map(|key| if *key == Key::Name.path() { "run_name" } else { key }));
-        head.extend([
-            "seed",
-            "late_grad_norm",
-            "worst_node_accuracy",
-            "test_auc",
-            "most_common_class",
-            "noise_multiplier",
-            "epsilon",
-            "delta",
-            "seconds",
-        ]);
+        head.extend(CSV_COLUMNS.map(|(name, _)| name));
         let columns = header();
         head.extend(columns.split(','));
         head.push("name");
         let head = head.into_iter().map(String::from).collect();
         let line = |cell: &Cell| -> Vec<String> {
-            let optional = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
             let mut line = vec![cell.method.card().name.to_string()];
             for key in &keys {
-                let value =
-                    cell.labels.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
-                line.push(value.unwrap_or_default());
+                let value = cell.labels.iter().find(|(known, _)| known == key);
+                line.push(value.map_or(String::new(), |(_, value)| value.clone()));
             }
-            line.push(cell.seed.to_string());
-            line.push(optional(cell.late_grad_norm()));
-            line.push(optional(cell.node_accuracy.iter().copied().reduce(f64::min)));
-            line.push(optional(cell.test_auc));
-            line.push(optional(cell.most_common_class));
-            line.push(optional(cell.guarantee.map(|g| g.noise_multiplier)));
-            line.push(cell.guarantee.map_or("inf".to_string(), |g| format!("{:?}", g.epsilon)));
-            line.push(optional(cell.guarantee.map(|g| g.delta)));
-            line.push(format!("{:?}", cell.seconds));
+            line.extend(CSV_COLUMNS.map(|(_, value)| value(cell)));
             // A run without rows still has a cell for each of their columns.
             let empty = || ",".repeat(columns.matches(',').count());
             line.extend(cell.rows.last().map_or_else(empty, format_row).split(',').map(String::from));
@@ -110,9 +111,7 @@ impl ComparisonReport {
         let name = |k: usize| groups.get(k).map_or(String::new(), |group| group.name.clone());
         let head = "contest,measure,best,other,pairs,mean_difference,low_95,high_95,t,p,p_holm,clear";
         let line = |d: &Difference| -> Vec<String> {
-            let value = |f: fn(&crate::statistics::Paired) -> f64| {
-                d.paired.as_ref().map(f).filter(|v| v.is_finite()).map_or(String::new(), |v| format!("{v:?}"))
-            };
+            let value = |f: fn(&Paired) -> f64| exact(d.paired.as_ref().map(f).filter(|v| v.is_finite()));
             vec![
                 d.contest.clone(),
                 d.measure.key().to_string(),
@@ -124,7 +123,7 @@ impl ComparisonReport {
                 value(|p| p.high),
                 value(|p| if p.constant { f64::NAN } else { p.t }),
                 value(|p| if p.constant { f64::NAN } else { p.p }),
-                d.corrected.map_or(String::new(), |p| format!("{p:?}")),
+                exact(d.corrected),
                 d.is_clear().to_string(),
             ]
         };

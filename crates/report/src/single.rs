@@ -196,39 +196,31 @@ type Card = (String, &'static str, Option<&'static str>);
 
 fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
     let Some(last) = rows.last() else { return Vec::new() };
-    let share = |share: Option<f64>| share.map(percent);
-    let plain = |value: Option<String>, caption| value.map(|value| (value, caption, None));
-    let explained = |value: Option<String>, caption, key| value.map(|value| (value, caption, meaning(key)));
-    let auc = summary.test_auc.map(|auc| format!("{auc:.4}"));
-    let epsilon = match last.epsilon_spent {
-        Some(epsilon) => (short(epsilon, 4), "ε spent", meaning("epsilon_spent")),
-        None => ("∞".to_string(), "ε (not private)", meaning("epsilon_spent")),
+    let (epsilon, spent) = match last.epsilon_spent {
+        Some(epsilon) => (short(epsilon, 4), "ε spent"),
+        None => ("∞".to_string(), "ε (not private)"),
     };
+    let auc = summary.test_auc.map(|auc| format!("{auc:.4}"));
+    let clipped = last.clipped_gradient_fraction.map(percent);
+    let clipped_differences = last.clipped_difference_fraction.map(percent);
     let seconds = summary.seconds.map(|seconds| format!("{seconds:.2} s"));
+    let majority = summary.most_common_class.map(percent);
     let cards = [
-        explained(last.test_accuracy.map(percent), "test accuracy of the average model", "test_accuracy"),
-        plain(share(summary.lowest_node_accuracy), "accuracy of the worst node's own model"),
-        plain(share(summary.most_common_class), "accuracy of always predicting the majority class"),
-        explained(auc, "area under the ROC curve (AUC)", "test_auc"),
-        plain(share(summary.validation_accuracy), "validation accuracy"),
-        Some(epsilon),
-        explained(Some(figure(last.loss)), "loss f(x̄)", "loss"),
-        explained(Some(figure(last.grad_norm)), "gradient norm ‖∇f(x̄)‖", "grad_norm"),
-        explained(Some(figure(last.consensus_error)), "disagreement of the nodes", "consensus_error"),
-        plain(Some(bytes(last.bytes_sent)), "sent by all nodes"),
-        explained(
-            last.clipped_gradient_fraction.map(percent),
-            "of gradients clipped",
-            "clipped_gradient_fraction",
-        ),
-        explained(
-            last.clipped_difference_fraction.map(percent),
-            "of differences clipped",
-            "clipped_difference_fraction",
-        ),
-        plain(seconds, "training time"),
+        (last.test_accuracy.map(percent), "test accuracy of the average model", "test_accuracy"),
+        (summary.lowest_node_accuracy.map(percent), "accuracy of the worst node's own model", ""),
+        (majority, "accuracy of always predicting the majority class", ""),
+        (auc, "area under the ROC curve (AUC)", "test_auc"),
+        (summary.validation_accuracy.map(percent), "validation accuracy", ""),
+        (Some(epsilon), spent, "epsilon_spent"),
+        (Some(figure(last.loss)), "loss f(x̄)", "loss"),
+        (Some(figure(last.grad_norm)), "gradient norm ‖∇f(x̄)‖", "grad_norm"),
+        (Some(figure(last.consensus_error)), "disagreement of the nodes", "consensus_error"),
+        (Some(bytes(last.bytes_sent)), "sent by all nodes", ""),
+        (clipped, "of gradients clipped", "clipped_gradient_fraction"),
+        (clipped_differences, "of differences clipped", "clipped_difference_fraction"),
+        (seconds, "training time", ""),
     ];
-    cards.into_iter().flatten().collect()
+    cards.into_iter().filter_map(|(value, caption, key)| Some((value?, caption, meaning(key)))).collect()
 }
 
 /// Loss, gradient norm, disagreement, and what else there is, against rounds.

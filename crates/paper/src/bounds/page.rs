@@ -4,6 +4,7 @@ use super::inequality::{ALL, Sense};
 use super::results::{Results, Summary};
 use super::slope::{Point, THEOREM};
 use crate::error::Error;
+use crate::typed::distinct;
 use prdo::data::csv::text_of;
 use prdo::export::write_figures;
 use prdo::plot::{Bar, Bars, Chart, Figure, Scale, Series};
@@ -94,17 +95,6 @@ fn bounds(results: &Results) -> Figure {
         }
     }
     figure
-}
-
-/// The names that occur, in their order.
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    for name in names {
-        if !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
 }
 
 fn ratios(results: &Results) -> Figure {

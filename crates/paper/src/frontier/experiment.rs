@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::front::{Facts, Stage};
 use crate::grid::{Grid, Results as _};
 use crate::images::Data;
-use crate::typed::{Command, distinct, list, quoted};
+use crate::typed::{Command, list, quoted, typed_or};
 use prdo::algorithm::Method;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,10 +55,10 @@ impl Frontier {
         let mut asked = Self {
             out: request.out.unwrap_or_else(|| default_out(quick)),
             skipped: Vec::new(),
-            data: distinct(&request.data, data),
-            maps: distinct(&request.maps, maps),
-            methods: distinct(&request.methods, Method::ALL),
-            epsilons: distinct(&request.epsilons, epsilons),
+            data: typed_or(&request.data, data),
+            maps: typed_or(&request.maps, maps),
+            methods: typed_or(&request.methods, Method::ALL),
+            epsilons: typed_or(&request.epsilons, epsilons),
             seeds: request.seeds.unwrap_or(SEEDS),
             folder: request.folder,
             quick,

@@ -3,7 +3,6 @@
 use super::experiment::Frontier;
 use super::points::Point;
 use super::results::{Figures, Results};
-use super::setting::Map;
 use crate::error::Error;
 use crate::grid::Grid as _;
 use crate::grid::show::{self, SIMULATED, add_resume, ascending, paper_name};
@@ -32,55 +31,30 @@ pub struct DataSetTable {
 }
 
 pub fn tables(points: &[Point<'_>]) -> Vec<DataSetTable> {
-    sets(points).into_iter().map(|data| one_table(data, &of_set(points, data))).collect()
+    points.chunk_by(|a, b| a.data == b.data).map(one_table).collect()
 }
 
-fn sets(points: &[Point<'_>]) -> Vec<Data> {
-    let mut sets: Vec<Data> = points.iter().map(|point| point.data).collect();
-    sets.dedup();
-    sets
-}
-
-fn of_set<'a>(points: &'a [Point<'a>], data: Data) -> Vec<&'a Point<'a>> {
-    points.iter().filter(|point| point.data == data).collect()
-}
-
-fn maps(points: &[&Point<'_>]) -> Vec<Map> {
-    let mut maps: Vec<Map> = points.iter().map(|point| point.map).collect();
-    maps.sort_unstable();
-    maps.dedup();
-    maps
-}
-
-fn one_table(data: Data, points: &[&Point<'_>]) -> DataSetTable {
+/// Of the points of one data set.
+fn one_table(points: &[Point<'_>]) -> DataSetTable {
+    let data = points[0].data;
     let epsilons = ascending(points.iter().map(|point| point.epsilon).collect());
     let mut head = vec!["features".to_string(), "method".to_string()];
     head.extend(epsilons.iter().map(|epsilon| format!("ε = {epsilon}")));
-    let at = |map: Map, method: Method, epsilon: f64| {
-        let here = |point: &&&Point<'_>| (point.map, point.method, point.epsilon) == (map, method, epsilon);
-        points.iter().find(here).map_or("–".to_string(), |point| point.show())
-    };
-    let mut rows = Vec::new();
-    for map in maps(points) {
-        for method in Method::ALL.iter().filter(|m| points.iter().any(|p| (p.map, p.method) == (map, **m))) {
-            let mut row = vec![map.to_string(), paper_name(*method)];
-            row.extend(epsilons.iter().map(|epsilon| at(map, *method, *epsilon)));
+    let (mut rows, mut verdict) = (Vec::new(), Vec::new());
+    for of_map in points.chunk_by(|a, b| a.map == b.map) {
+        for own in of_map.chunk_by(|a, b| a.method == b.method) {
+            let at = |epsilon: &f64| own.iter().find(|point| point.epsilon == *epsilon);
+            let mut row = vec![own[0].map.to_string(), paper_name(own[0].method)];
+            row.extend(epsilons.iter().map(|epsilon| at(epsilon).map_or("–".to_string(), Point::show)));
             rows.push(row);
         }
+        verdict.extend(epsilons.iter().filter_map(|epsilon| leader(of_map, *epsilon)));
     }
     if data == Data::Cifar10 {
         rows.extend(papers_rows(&epsilons));
     }
-    let verdict = maps(points)
-        .iter()
-        .flat_map(|map| epsilons.iter().filter_map(|epsilon| leader(points, *map, *epsilon)))
-        .collect();
-    DataSetTable {
-        title: format!("{}: private softmax regression on fixed features", data.title()),
-        head,
-        rows,
-        verdict,
-    }
+    let title = format!("{}: private softmax regression on fixed features", data.title());
+    DataSetTable { title, head, rows, verdict }
 }
 
 fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
@@ -94,45 +68,34 @@ fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
     Method::ALL.iter().map(row).collect()
 }
 
-/// Who is ahead at one budget, among methods with the same seeds.
-fn leader(points: &[&Point<'_>], map: Map, epsilon: f64) -> Option<String> {
-    let mut here: Vec<&&Point<'_>> =
-        points.iter().filter(|point| point.map == map && point.epsilon == epsilon).collect();
+/// Who is ahead with one map at one budget, among methods with the same seeds.
+fn leader(points: &[Point<'_>], epsilon: f64) -> Option<String> {
+    let mut here: Vec<&Point<'_>> = points.iter().filter(|point| point.epsilon == epsilon).collect();
     here.sort_by(|a, b| b.accuracy().mean.total_cmp(&a.accuracy().mean));
     let first = here.first()?;
     if here.iter().any(|point| point.seeds() != first.seeds()) {
         return None;
     }
     let ranked: Vec<_> = here.iter().map(|point| (point.method, point.percent())).collect();
-    Some(format!("{map}, ε = {epsilon}: {}", show::leader(&ranked)?))
+    Some(format!("{}, ε = {epsilon}: {}", first.map, show::leader(&ranked)?))
 }
 
 /// Accuracy against ε, a panel for each data set and map.
 fn frontier(points: &[Point<'_>]) -> Figure {
-    let mut figure = Figure::new("").columns(2).shared_legend();
-    for data in sets(points) {
-        let own = of_set(points, data);
-        for map in maps(&own) {
-            let here: Vec<&Point<'_>> = own.iter().filter(|point| point.map == map).copied().collect();
-            figure = figure.panel(panel(data, map, &here));
-        }
-    }
-    figure.panel_size(400.0, 320.0)
+    let panels = points.chunk_by(|a, b| (a.data, a.map) == (b.data, b.map)).map(panel);
+    panels.fold(Figure::new("").columns(2).shared_legend(), Figure::panel).panel_size(400.0, 320.0)
 }
 
-fn panel(data: Data, map: Map, points: &[&Point<'_>]) -> Chart {
+fn panel(points: &[Point<'_>]) -> Chart {
+    let (data, map) = (points[0].data, points[0].map);
     let mut chart =
         Chart::new(format!("{}, {map}", data.title()), "ε", "test accuracy (%)").x_scale(Scale::Log);
-    for method in Method::ALL {
-        let own: Vec<_> = points.iter().filter(|point| point.method == *method).collect();
-        if own.is_empty() {
-            continue;
-        }
+    for own in points.chunk_by(|a, b| a.method == b.method) {
         let spreads: Vec<_> = own.iter().map(|p| (p.epsilon, p.percent())).collect();
         let line = spreads.iter().map(|(epsilon, s)| (*epsilon, s.mean)).collect();
         let band = spreads.iter().map(|(_, s)| (s.mean - s.deviation, s.mean + s.deviation)).collect();
-        let series = Series::new(paper_name(*method), line).band(band).style(method_style(*method));
-        chart = chart.series(series);
+        let method = own[0].method;
+        chart = chart.series(Series::new(paper_name(method), line).band(band).style(method_style(method)));
     }
     if data == Data::Cifar10 {
         let found = |epsilon: &f64| Some((*epsilon, paper_accuracy(Method::Prdo, *epsilon)?));

@@ -9,7 +9,7 @@ use crate::front::{Facts, Stage};
 use crate::grid::show::thousands;
 use crate::grid::{Grid, Key as _, Results as _};
 use crate::images::Data;
-use crate::typed::{Command, distinct, list, quoted};
+use crate::typed::{Command, list, quoted, typed_or};
 use prdo::algorithm::Method;
 use prdo::network::Law;
 use std::path::{Path, PathBuf};
@@ -58,9 +58,9 @@ impl Table1 {
                 noise: request.noise,
                 start: request.start,
             },
-            methods: distinct(&request.methods, Method::ALL),
-            epsilons: distinct(&request.epsilons, epsilons),
-            seeds: distinct(&request.seeds, &[1]),
+            methods: typed_or(&request.methods, Method::ALL),
+            epsilons: typed_or(&request.epsilons, epsilons),
+            seeds: typed_or(&request.seeds, &[1]),
             out: request.out.unwrap_or_else(|| default_out(setting)),
             checkpoint_every: request.checkpoint_every,
             data: request.data,

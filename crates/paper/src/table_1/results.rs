@@ -4,6 +4,7 @@ use super::setting::{DELTA, Group, Key, Noise, Setting, paper_accuracy};
 use crate::error::Error;
 use crate::front::{Facts, Stage};
 use crate::grid::{self, Key as _, State, as_text, in_range};
+use crate::typed::distinct;
 use prdo::algorithm::Method;
 use prdo::network::Law;
 use prdo::simulator::Row;
@@ -256,13 +257,7 @@ impl Results {
 
     /// The groups of cells that there are, in order of their first cell, after `first`.
     pub fn groups(&self, first: Group) -> Vec<Group> {
-        let mut groups = vec![first];
-        for cell in &self.cells {
-            if !groups.contains(&cell.key.group) {
-                groups.push(cell.key.group);
-            }
-        }
-        groups
+        distinct(std::iter::once(first).chain(self.cells.iter().map(|cell| cell.key.group)))
     }
 }
 
