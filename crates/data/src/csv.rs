@@ -76,9 +76,6 @@ pub struct Cells {
 }
 
 /// All cells of the CSV file at `path`.
-///
-/// # Errors
-/// When the file cannot be read or a line has more or fewer cells than the first.
 pub fn cells(path: &Path) -> Result<Cells, DataError> {
     let (file, input) = super::open(path)?;
     let mut lines = Rows::open(&file, input)?;
@@ -108,9 +105,6 @@ where
 }
 
 /// The names of the columns of the CSV file at `path`.
-///
-/// # Errors
-/// When the file cannot be read or its first line names no columns.
 pub fn header(path: &Path) -> Result<Vec<String>, DataError> {
     let (file, input) = super::open(path)?;
     Ok(Rows::open(&file, input)?.names().to_vec())

@@ -25,9 +25,6 @@ pub(crate) const CARD: FormatCard = FormatCard {
 
 /// Reads the images and labels in the folder `path`: `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`,
 /// or those with the prefix `options` names. When `path` is one file of such a pair, reads that pair.
-///
-/// # Errors
-/// When the files cannot be found or read, or a header is not that of such a file.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset<u8>, DataError> {
     options.refuse("IDX", &[Setting::Label, Setting::Node, Setting::Features, Setting::Columns])?;
     let (images, labels) = match path.is_dir() {

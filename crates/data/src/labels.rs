@@ -54,9 +54,6 @@ pub fn class_labels<F: Feature>(
 }
 
 /// Classes by other numbers: label k becomes `numbers[k]`.
-///
-/// # Errors
-/// When a label is not a whole number below `numbers.len()`.
 pub fn renumbered_labels<F: Feature>(table: Table<F>, numbers: &[usize]) -> Result<Table<F>, DataError> {
     let number = |(record, &value): (usize, &f64)| {
         let whole = value >= 0.0 && value.fract() == 0.0;

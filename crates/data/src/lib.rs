@@ -148,9 +148,6 @@ pub fn test_part(path: &Path) -> Option<&'static str> {
 }
 
 /// Reads the data at `path` as numbers, in the format `options` names or the path's name says.
-///
-/// # Errors
-/// When the format is unknown or not built in, or the file cannot be read or is malformed.
 pub fn read(path: &Path, options: &Options) -> Result<Dataset, DataError> {
     load(path, options)?.into_numbers(&path.display().to_string())
 }

@@ -39,9 +39,6 @@ pub enum ColumnValues {
 }
 
 /// The bytes of a Parquet file, which errors call `file`, of named columns of one length; `author` names the program.
-///
-/// # Errors
-/// A build without Parquet, or columns of different lengths.
 pub fn write(file: &str, columns: &[(&str, ColumnValues)], author: &str) -> Result<Vec<u8>, DataError> {
     #[cfg(feature = "parquet")]
     return writer::bytes(columns, author).map_err(|e| DataError::malformed(file, CARD.name, e.to_string()));

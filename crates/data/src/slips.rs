@@ -84,9 +84,28 @@ pub(super) fn is_missing(text: &str) -> bool {
 /// The texts of a column of categories, as far as they are looked at for slips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CategoryColumn {
-    known: BTreeMap<String, (usize, u64)>,
-    many: bool,
+    values: ValueCounts,
     blanks: Blanks,
+}
+
+/// How many records have each value, and the line of the first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ValueCounts {
+    pub(super) known: BTreeMap<String, (usize, u64)>,
+    /// Whether there are more values than were counted.
+    pub(super) many: bool,
+}
+
+impl ValueCounts {
+    /// One more record in this line; of values, `most` are counted.
+    pub(super) fn push(&mut self, text: &str, line: u64, most: usize) {
+        let room = self.known.len() < most;
+        match self.known.get_mut(text) {
+            Some((count, _)) => *count += 1,
+            None if room => drop(self.known.insert(text.to_owned(), (1, line))),
+            None => self.many = true,
+        }
+    }
 }
 
 /// How many cells of a column stand for nothing, and the first of them with its line.
@@ -116,17 +135,12 @@ impl CategoryColumn {
         if is_missing(text) {
             self.blanks.push(text, line);
         }
-        let room = self.known.len() < MOST;
-        match self.known.get_mut(text) {
-            Some((count, _)) => *count += 1,
-            None if room => drop(self.known.insert(text.to_owned(), (1, line))),
-            None => self.many = true,
-        }
+        self.values.push(text, line, MOST);
     }
 
     /// What may be slips, in words.
     pub(super) fn doubts(&self, column: &str) -> Vec<String> {
-        if self.many { Vec::new() } else { slip_words(column, &self.known) }
+        if self.values.many { Vec::new() } else { slip_words(column, &self.values.known) }
     }
 
     /// How many cells of the column, of so many, stand for nothing, in words; nothing if none does.

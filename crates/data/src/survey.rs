@@ -1,12 +1,11 @@
 //! What the columns of a CSV file hold, whatever it is: text, gaps and all. For the owner's eyes: what it finds is not
 //! public.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::columns::Roles;
 use super::csv::Rows;
-use super::slips::{is_missing, slip_words};
+use super::slips::{ValueCounts, is_missing, slip_words};
 use super::{DataError, Options};
 
 /// So many different values of a column are counted one by one.
@@ -28,9 +27,7 @@ pub struct ColumnSurvey {
     pub numbers: usize,
     /// The smallest and the largest number; nothing if there is none.
     pub range: Option<(f64, f64)>,
-    /// How many records have each value, and the line of the first.
-    values: BTreeMap<String, (usize, u64)>,
-    many: bool,
+    values: ValueCounts,
     largest: Largest,
 }
 
@@ -54,12 +51,7 @@ impl ColumnSurvey {
         } else if self.first_text.is_none() {
             self.first_text = Some((text.to_owned(), line));
         }
-        let room = self.values.len() < MOST_VALUES;
-        match self.values.get_mut(text) {
-            Some((count, _)) => *count += 1,
-            None if room => drop(self.values.insert(text.to_owned(), (1, line))),
-            None => self.many = true,
-        }
+        self.values.push(text, line, MOST_VALUES);
     }
 
     /// Whether something in it is neither a number nor missing.
@@ -75,16 +67,16 @@ impl ColumnSurvey {
 
     /// How many different values it holds; nothing if they are too many to count.
     pub fn distinct(&self) -> Option<usize> {
-        (!self.many).then_some(self.values.len())
+        (!self.values.many).then_some(self.values.known.len())
     }
 
     /// Whether every record has a value of its own that is text or a whole number, as names and numbers of records have.
     pub fn is_key(&self) -> bool {
         // A handful of records may well have different ages.
-        let enough = self.is_text() || (self.records >= 100 && !self.many);
+        let enough = self.is_text() || (self.records >= 100 && !self.values.many);
         let whole = |value: &String| value.parse::<i64>().is_ok();
-        let named = self.is_text() || self.values.keys().all(whole);
-        enough && named && self.missing == 0 && self.values.values().all(|(count, _)| *count == 1)
+        let named = self.is_text() || self.values.known.keys().all(whole);
+        enough && named && self.missing == 0 && self.values.known.values().all(|(count, _)| *count == 1)
     }
 
     /// Whether it is text of which nearly every record has another, as dates, names and notes are: more values than a
@@ -92,13 +84,13 @@ impl ColumnSurvey {
     pub fn is_free_text(&self) -> bool {
         /// So many categories are usual.
         const USUAL: usize = 64;
-        let alone = || self.values.values().filter(|(count, _)| *count == 1).count();
-        let scattered = match self.many {
+        let alone = || self.values.known.values().filter(|(count, _)| *count == 1).count();
+        let scattered = match self.values.many {
             // How many values there are is not known then; of those that were counted most should be nobody else's.
-            true => 2 * alone() > self.values.len(),
-            false => 2 * self.values.len() > self.records - self.missing || self.is_dates(),
+            true => 2 * alone() > self.values.known.len(),
+            false => 2 * self.values.known.len() > self.records - self.missing || self.is_dates(),
         };
-        self.is_text() && self.stray_texts() == 0 && self.values.len() > USUAL && scattered
+        self.is_text() && self.stray_texts() == 0 && self.values.known.len() > USUAL && scattered
     }
 
     /// Whether all values look like dates: three numbers with dashes, points or strokes between them, and perhaps a time.
@@ -111,12 +103,14 @@ impl ColumnSurvey {
                 parts.len() == 3 && parts.into_iter().all(digits)
             })
         };
-        !self.values.is_empty() && self.values.keys().all(date)
+        !self.values.known.is_empty() && self.values.known.keys().all(date)
     }
 
     /// Whether all values are whole numbers as codes of branches are: 101, 102, or 007.
     pub fn is_codes(&self) -> bool {
-        self.missing == 0 && !self.many && self.values.keys().all(|value| value.parse::<u32>().is_ok())
+        self.missing == 0
+            && !self.values.many
+            && self.values.known.keys().all(|value| value.parse::<u32>().is_ok())
     }
 
     /// A number that is far beyond nearly all others, if there is one.
@@ -126,12 +120,13 @@ impl ColumnSurvey {
 
     /// Values that may be slips for others, in words.
     pub fn slips(&self) -> Vec<String> {
-        if self.many { Vec::new() } else { slip_words(&self.name, &self.values) }
+        if self.values.many { Vec::new() } else { slip_words(&self.name, &self.values.known) }
     }
 
     /// The commonest values and how often they occur.
     pub fn commonest(&self, most: usize) -> Vec<(&str, usize)> {
-        let mut all: Vec<(&str, usize)> = self.values.iter().map(|(v, (n, _))| (v.as_str(), *n)).collect();
+        let mut all: Vec<(&str, usize)> =
+            self.values.known.iter().map(|(v, (n, _))| (v.as_str(), *n)).collect();
         all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         all.truncate(most);
         all
@@ -181,9 +176,6 @@ impl Largest {
 }
 
 /// What each column of the CSV file at `path` holds, in the file's order.
-///
-/// # Errors
-/// When the file cannot be read, or its lines do not have as many fields as its header.
 pub fn survey(path: &Path) -> Result<Vec<ColumnSurvey>, DataError> {
     let (file, input) = super::open(path)?;
     let mut rows = Rows::open(&file, input)?;

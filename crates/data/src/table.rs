@@ -15,9 +15,6 @@ pub struct Table<F: Feature = f64> {
 
 impl<F: Feature> Table<F> {
     /// A table of `labels.len()` records of `width` features.
-    ///
-    /// # Errors
-    /// When `width` is 0, the lengths do not fit, or a number is not finite.
     pub fn new(width: usize, features: Vec<F>, mut labels: Vec<f64>) -> Result<Self, DataError> {
         if width == 0 {
             return Err(DataError::argument("width", 0, "1 or more"));

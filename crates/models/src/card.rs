@@ -78,15 +78,19 @@ pub trait LinearModel: Model<Data = Table> + Debug + Duplicate {
     /// L_s, for records whose features have ‖a‖² of at most `largest`, the 1 of the model's own intercept included.
     fn smoothness(&self, largest: f64) -> Bound;
 
-    /// A bound on ‖∇ℓ‖² at every x for a record with ‖a‖² = `square`, counted in the same way, where there is one; `how` is
+    /// A bound on ‖∇ℓ‖² at every x for a record with this ‖a‖², counted in the same way, where there is one; `how` is
     /// about its mean over a node's records.
-    fn gradient_square(&self, square: f64) -> Option<Bound>;
+    fn gradient_square(&self, _square: f64) -> Option<Bound> {
+        None
+    }
 
     /// f(x) − min f, from the loss and the gradient of f at x; `None` where f has no lower bound.
     fn gap(&self, x: &[f64], loss: f64, gradient: &[f64]) -> Option<Bound>;
 
-    /// The same model on the features that a map makes, its intercept multiplied by `constant`; `None` if it takes no map.
-    fn on_features(&self, constant: f64) -> Result<Option<MappedModel>, ModelError>;
+    /// The same model on the features that a map makes, its intercept multiplied by this constant; `None` if it takes no map.
+    fn on_features(&self, _constant: f64) -> Result<Option<MappedModel>, ModelError> {
+        Ok(None)
+    }
 }
 
 /// How a boxed model is cloned: every model that is `Clone` has it.

@@ -1,6 +1,6 @@
 //! The log-cosh example of the paper's sensitivity appendix (equation `eq:logcosh-example`).
 
-use super::{Bound, Intercept, Labels, LinearModel, MappedModel, ModelCard, ModelError, Parameter};
+use super::{Bound, Intercept, Labels, LinearModel, ModelCard, ModelError, Parameter};
 use prdo_data::Table;
 use prdo_privacy::Model;
 
@@ -33,10 +33,6 @@ impl LogCosh {
     pub fn new(curvature: f64) -> Result<Self, ModelError> {
         Ok(Self { curvature: Self::CARD.parameter.checked(curvature)? })
     }
-
-    pub fn curvature(&self) -> f64 {
-        self.curvature
-    }
 }
 
 impl LinearModel for LogCosh {
@@ -56,10 +52,6 @@ impl LinearModel for LogCosh {
         let at = (lean.abs() < 1.0).then(|| lean.atanh())?;
         let value = |x: f64| slope * x + self.curvature * (x.cosh().ln());
         Some(Bound { value: value(x) - value(at), how: "f(x⁰) − min f, in closed form" })
-    }
-
-    fn on_features(&self, _constant: f64) -> Result<Option<MappedModel>, ModelError> {
-        Ok(None)
     }
 }
 

@@ -34,10 +34,6 @@ impl Logistic {
         Ok(Self { width, regularization: Self::CARD.parameter.checked(regularization)? })
     }
 
-    pub fn regularization(&self) -> f64 {
-        self.regularization
-    }
-
     /// Adds `count`·∇ρΣx²/(1+x²) = `count`·2ρx/(1+x²)².
     pub(super) fn add_regularizer(&self, x: &[f64], count: f64, sum: &mut [f64]) {
         for (s, x) in sum.iter_mut().zip(x) {

@@ -1,6 +1,6 @@
 //! Quadratics with known minimiser: for tests, theory and teaching.
 
-use super::{Bound, Intercept, Labels, LinearModel, MappedModel, ModelCard, ModelError, Parameter};
+use super::{Bound, Intercept, Labels, LinearModel, ModelCard, ModelError, Parameter};
 use prdo_data::Table;
 use prdo_privacy::Model;
 
@@ -33,10 +33,6 @@ impl Quadratic {
         let power = |j: usize| if width > 1 { j as f64 / (width - 1) as f64 } else { 0.0 };
         Ok(Self { curvatures: (0..width).map(|j| condition.powf(power(j))).collect() })
     }
-
-    pub fn curvatures(&self) -> &[f64] {
-        &self.curvatures
-    }
 }
 
 impl LinearModel for Quadratic {
@@ -44,18 +40,10 @@ impl LinearModel for Quadratic {
         Bound { value: self.curvatures.iter().copied().fold(0.0, f64::max), how: "largest curvature" }
     }
 
-    fn gradient_square(&self, _square: f64) -> Option<Bound> {
-        None
-    }
-
     /// f has curvatures h: f(x) − min f = ½Σ(∂_j f(x))²/h_j.
     fn gap(&self, _x: &[f64], _loss: f64, gradient: &[f64]) -> Option<Bound> {
         let terms = self.curvatures.iter().zip(gradient).map(|(h, g)| g * g / h);
         Some(Bound { value: 0.5 * terms.sum::<f64>(), how: "f(x⁰) − min f, in closed form" })
-    }
-
-    fn on_features(&self, _constant: f64) -> Result<Option<MappedModel>, ModelError> {
-        Ok(None)
     }
 }
 
@@ -90,7 +78,7 @@ mod tests {
         let features = (0..3 * 20).map(|i| (i as f64 * 0.37).sin()).collect();
         let data = Table::new(3, features, vec![0.0; 20]).unwrap();
         super::super::tests::check(&Quadratic::new(3, 50.0).unwrap(), &data, 1.0);
-        assert_eq!(Quadratic::new(3, 100.0).unwrap().curvatures(), [1.0, 10.0, 100.0]);
+        assert_eq!(Quadratic::new(3, 100.0).unwrap().curvatures, [1.0, 10.0, 100.0]);
         assert!(Quadratic::new(3, 0.5).is_err());
     }
 }

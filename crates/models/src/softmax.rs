@@ -52,7 +52,8 @@ impl LinearModel for Softmax {
     }
 
     fn on_features(&self, constant: f64) -> Result<Option<MappedModel>, ModelError> {
-        Ok(Some(Box::new(self.for_records::<f32>().with_constant(constant)?)))
+        let model = Softmax::<f32>::reading(self.width, self.classes, self.regularization)?;
+        Ok(Some(Box::new(model.with_constant(constant)?)))
     }
 }
 
@@ -71,16 +72,6 @@ impl<F: Feature> Softmax<F> {
     /// to them.
     pub fn with_constant(self, constant: f64) -> Result<Self, ModelError> {
         Ok(Self { constant: non_negative("constant", constant)?, ..self })
-    }
-
-    /// The same model on records of another kind of features.
-    pub fn for_records<G: Feature>(&self) -> Softmax<G> {
-        let Self { width, classes, regularization, constant, .. } = *self;
-        Softmax { width, classes, regularization, constant, records: PhantomData }
-    }
-
-    pub fn regularization(&self) -> f64 {
-        self.regularization
     }
 
     /// Calls `visit` with each record and its scores, and adds up what slopes it leaves there if gradients are asked for.

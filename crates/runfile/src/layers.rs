@@ -10,9 +10,6 @@ use prdo_models::network::NAMES as NETWORKS;
 
 impl RunFile {
     /// The layers of a network that the run file lists.
-    ///
-    /// # Errors
-    /// None at all, or one that is none, at its place.
     pub fn layers(&self) -> Result<Vec<Layer>, ConfigError> {
         let texts = self.model.layers.as_ref().ok_or_else(|| self.missing(Key::ModelLayers))?;
         texts.iter().enumerate().map(|(k, text)| self.layer(k, text)).collect()

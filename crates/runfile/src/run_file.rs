@@ -143,9 +143,6 @@ impl RunFile {
     }
 
     /// The kind of model that is asked for, or the one that fits the data.
-    ///
-    /// # Errors
-    /// No data, or a kind that does not fit it.
     pub fn model_kind(&self) -> Result<ModelKind, ConfigError> {
         let source = match (&self.data.source, self.model.kind) {
             // An agreement speaks of nobody's data: there the kind is given. A program's model reads whatever its author

@@ -194,9 +194,6 @@ impl FeatureMap {
     }
 
     /// The features of every record. `progress` is told how many more records are done, from any thread.
-    ///
-    /// # Errors
-    /// Records that are not images of the map's shape, or features that need too much memory.
     pub fn apply<F: Feature>(
         &self,
         images: &Table<F>,

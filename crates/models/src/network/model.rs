@@ -5,7 +5,7 @@ use super::{Shape, Spec};
 use crate::blocks::each_group;
 use prdo_data::{Feature, Table};
 use prdo_kernels::Level;
-use prdo_privacy::{Engine, Model, Piece, Records};
+use prdo_privacy::{Engine, Model, Piece, Records, Worker};
 use std::marker::PhantomData;
 
 /// Softmax cross-entropy of a network. Parameters are doubles; computing is in single precision.
@@ -35,7 +35,7 @@ impl<F: Feature> Network<F> {
     /// Bytes of memory that one thread needs for gradients at `points` points: parameters as kernels read them,
     /// working memory and sums.
     pub fn bytes(&self, points: usize) -> usize {
-        points * self.engine.bytes() + 12 * self.engine.coordinates()
+        points * self.engine.bytes() + 12 * Engine::<Table<F>>::coordinates(&self.engine)
     }
 
     /// One score per class of each record, in order: what the softmax is taken of.
@@ -118,21 +118,22 @@ impl<F: Feature> Model for Network<F> {
         let at = self.engine.at(&[x], COMPARABLE);
         let mut runner = at.runner();
         let mut loss = 0.0;
-        let mut ordered = vec![0.0_f64; self.engine.coordinates()];
+        let mut ordered = vec![0.0_f64; Engine::<Table<F>>::coordinates(&self.engine)];
         each_group(records, GROUP, |group| {
             runner.load(data, group);
             loss += runner.losses().iter().sum::<f64>();
+            let worker: &mut dyn Worker<Table<F>> = &mut runner;
             for which in 0..group.len() {
                 let mut at = 0;
-                for number in 0..runner.pieces() {
-                    runner.differentiate(which, number);
-                    let piece = runner.piece(0, which, number);
+                for number in 0..worker.pieces() {
+                    worker.differentiate(which, number);
+                    let piece = worker.piece(0, which, number);
                     add(piece, &mut ordered[at..at + piece.len()]);
                     at += piece.len();
                 }
             }
         });
-        for (slot, place) in sum.iter_mut().zip(self.engine.places()) {
+        for (slot, place) in sum.iter_mut().zip(Engine::<Table<F>>::places(&self.engine)) {
             *slot += ordered[*place as usize];
         }
         loss

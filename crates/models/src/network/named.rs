@@ -11,9 +11,6 @@ impl Spec {
     ///   max pooling; then 128 values, and the classes. The paper's network: 550,570 parameters on 3x32x32.
     /// - `lenet`: two 5x5 convolutions (6 and 16 channels) with tanh and average pooling; then 120 and 84 values,
     ///   and the classes. Images below 32x32 are padded as LeNet-5 does: 61,706 parameters on 1x28x28.
-    ///
-    /// # Errors
-    /// Records too small for it, with the shapes; fewer than two classes.
     pub fn named(name: &str, input: Shape, classes: usize) -> Option<Result<Self, SpecError>> {
         let (network, layers) = match name {
             "vgg-small" => ("vgg-small", vgg_small(classes)),

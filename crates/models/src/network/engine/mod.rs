@@ -74,15 +74,6 @@ impl NetworkEngine {
         Self { program: Program::new(spec), classes: spec.classes(), normalisation, level, pool, old }
     }
 
-    pub fn coordinates(&self) -> usize {
-        self.program.coordinates
-    }
-
-    /// For each parameter the coordinate it has.
-    pub fn places(&self) -> &[u32] {
-        &self.program.places
-    }
-
     /// Bytes of one thread's memory for one point, without the sums: counted, not estimated.
     pub fn bytes(&self) -> usize {
         let zeros = vec![0.0; self.program.places.len()];
@@ -209,14 +200,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Takes up to [`GROUP`] records forward and backward at every point.
-    pub fn load<F: Feature>(&mut self, data: &Table<F>, records: &[u32]) {
-        for point in 0..self.passes.len() {
-            self.forward(point, data, records);
-            self.passes[point].backward(records.len());
-        }
-    }
-
     pub fn losses(&self) -> &[f64] {
         &self.losses
     }
@@ -225,8 +208,21 @@ impl<'a> Runner<'a> {
     fn step_of(&self, number: usize) -> Option<&'a Step> {
         self.engine.program.steps.iter().filter(|step| step.tensors.is_some()).nth(number / 2)
     }
+}
 
-    pub fn differentiate(&mut self, which: usize, number: usize) {
+impl<F: Feature> Worker<Table<F>> for Runner<'_> {
+    fn group(&self) -> usize {
+        GROUP
+    }
+
+    fn load(&mut self, data: &Table<F>, records: &[u32]) {
+        for point in 0..self.passes.len() {
+            self.forward(point, data, records);
+            self.passes[point].backward(records.len());
+        }
+    }
+
+    fn differentiate(&mut self, which: usize, number: usize) {
         let Some(step) = self.step_of(number) else { return };
         // Each record begins with its first piece: what is left to take back is read again at once.
         if number == 0 {
@@ -235,11 +231,11 @@ impl<'a> Runner<'a> {
         self.passes.iter_mut().for_each(|pass| pass.differentiate(which, step, number % 2));
     }
 
-    pub fn pieces(&self) -> usize {
+    fn pieces(&self) -> usize {
         2 * self.engine.program.steps.iter().filter(|step| step.tensors.is_some()).count()
     }
 
-    pub fn piece(&self, point: usize, which: usize, number: usize) -> Piece<'_> {
+    fn piece(&self, point: usize, which: usize, number: usize) -> Piece<'_> {
         let Some(step) = self.step_of(number) else { return Piece::Dense(&[]) };
         let role = number % 2;
         match (&step.op, role) {
@@ -256,24 +252,6 @@ impl<'a> Runner<'a> {
                 Piece::Dense(&self.passes[point].dense()[start..start + step.coordinates[role].len()])
             }
         }
-    }
-}
-
-impl<F: Feature> Worker<Table<F>> for Runner<'_> {
-    fn group(&self) -> usize {
-        GROUP
-    }
-    fn load(&mut self, data: &Table<F>, records: &[u32]) {
-        Runner::load(self, data, records);
-    }
-    fn differentiate(&mut self, which: usize, number: usize) {
-        Runner::differentiate(self, which, number);
-    }
-    fn pieces(&self) -> usize {
-        Runner::pieces(self)
-    }
-    fn piece(&self, point: usize, which: usize, number: usize) -> Piece<'_> {
-        Runner::piece(self, point, which, number)
     }
 }
 
