@@ -260,21 +260,7 @@ fn from_loaded<F: Feature>(
         warnings.push(format!("data.test: the test images of the folder are not used, {why}"));
     }
     let (dataset, validation, mut held_out) = split(run, dataset)?;
-    if let Some(path) = test_path {
-        let test = read_test(run, path, &facts, convert)?;
-        let at = |e: DataError| run.error(Key::DataTestPath, format!("data: {}: {e}", path.display()));
-        held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
-    } else if let Some(test) = run.given().and_then(|given| given.test.clone()) {
-        let at = |e: DataError| run.error(Key::DataSource, format!("test data: {e}"));
-        if test.width() != width {
-            let message = format!("the test data has {} features, the data has {width}", test.width());
-            return Err(run.error(Key::DataSource, message));
-        }
-        let test = convert(test, "the test data").map_err(|e| refused(run, Key::DataSource, e))?.table;
-        held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
-    } else if let Some(path) = brings_test(run).filter(|_| run.data.test.is_none()) {
-        let test = read(run, path, Key::DataPath, Part::Test(None))?;
-        let test = convert(test, &file).map_err(|e| refused(run, Key::DataPath, e))?.table;
+    if let Some((test, at)) = separate_test(run, &facts, &file, convert)? {
         held_out = Some(with_intercept(labelled_test(test, labels, classes).map_err(at)?));
     }
     warnings.extend(no_test_images(run));
@@ -295,6 +281,37 @@ fn from_loaded<F: Feature>(
     let name = Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
     let title = format!("{name}, {records} records of {width} features, {how} {nodes} nodes");
     Ok(Holdings { nodes: tables, held_out, validation, node_names, facts, warnings, title })
+}
+
+/// Where an error about held-out records belongs.
+type At<'a> = Box<dyn Fn(DataError) -> ConfigError + 'a>;
+
+/// Held-out records that come apart from the others, if any do: from a file of their own, a program or a folder of images.
+fn separate_test<'a, F: Feature>(
+    run: &'a RunFile,
+    facts: &RecordFacts,
+    file: &str,
+    convert: Convert<'_, F>,
+) -> Result<Option<(Table<F>, At<'a>)>, ConfigError> {
+    if let Some(path) = &run.data.file.test_path {
+        let test = read_test(run, path, facts, convert)?;
+        let at = |e| run.error(Key::DataTestPath, format!("data: {}: {e}", path.display()));
+        return Ok(Some((test, Box::new(at))));
+    }
+    if let Some(test) = run.given().and_then(|given| given.test.clone()) {
+        let (found, width) = (test.width(), facts.features as usize);
+        if found != width {
+            let message = format!("the test data has {found} features, the data has {width}");
+            return Err(run.error(Key::DataSource, message));
+        }
+        let test = convert(test, "the test data").map_err(|e| refused(run, Key::DataSource, e))?.table;
+        let at = |e| run.error(Key::DataSource, format!("test data: {e}"));
+        return Ok(Some((test, Box::new(at))));
+    }
+    let Some(path) = brings_test(run).filter(|_| run.data.test.is_none()) else { return Ok(None) };
+    let test = read(run, path, Key::DataPath, Part::Test(None))?;
+    let test = convert(test, file).map_err(|e| refused(run, Key::DataPath, e))?.table;
+    Ok(Some((test, Box::new(|e| data_error(run, &e)))))
 }
 
 /// What to say about a folder of images that lacks those to test with.
