@@ -6,7 +6,6 @@ use super::error::{listed, quoted};
 use super::slips::{is_missing, nearest_name, slips};
 use super::{BadCell, ClassNames, DataError, Doubt, Options, Place};
 
-/// Which column is what, by position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Roles {
     /// None where labels may be missing, and are.
@@ -165,7 +164,6 @@ impl Names {
         self.codes.push(code);
     }
 
-    /// How often each name occurs, by its code.
     fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.known.len()];
         self.codes.iter().for_each(|code| counts[*code as usize] += 1);
@@ -271,7 +269,6 @@ impl LabelColumn {
         Ok(())
     }
 
-    /// The label of a record that has none.
     pub(super) fn push_none(&mut self) {
         self.numbers.push(0.0);
     }

@@ -115,7 +115,6 @@ pub fn has_header(path: &Path, names: &[String]) -> bool {
     header(path).is_ok_and(|found| names.iter().all(|name| found.contains(name)))
 }
 
-/// The lines of a CSV file, one after the other.
 pub(super) struct Rows<'a, R: Read> {
     file: &'a str,
     names: Vec<String>,
@@ -176,7 +175,6 @@ impl<'a, R: Read> Rows<'a, R> {
         &self.names
     }
 
-    /// The next line; nothing at the end.
     pub(super) fn row(&mut self) -> Result<Option<Row<'_>>, DataError> {
         let read = self.reader.read_byte_record(&mut self.record);
         // The reader ends a line at its carriage return, and counts the line feed with the next one.
@@ -238,7 +236,6 @@ impl<R: Read> Read for LineEnds<R> {
     }
 }
 
-/// The records read so far.
 struct Records<'a> {
     file: &'a str,
     names: &'a [String],

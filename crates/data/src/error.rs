@@ -48,11 +48,9 @@ impl fmt::Display for BadCell {
     }
 }
 
-/// A label that is likely a slip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     pub value: String,
-    /// What is doubtful about it.
     pub why: String,
     /// Every label with its number of records.
     pub classes: String,
@@ -67,7 +65,6 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Why data could not be read, generated, checked or divided.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {

@@ -112,7 +112,6 @@ fn looks_like(folder: &Path) -> bool {
     names_in(folder).is_ok_and(|names| !names.is_empty())
 }
 
-/// Whether a folder holds the test images and labels.
 fn has_test(folder: &Path) -> bool {
     pair_in(folder, "t10k").is_ok()
 }

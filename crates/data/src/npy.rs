@@ -278,7 +278,6 @@ fn length(name: Name<'_>, promised: usize, found: &str) -> DataError {
     }
 }
 
-/// Reads one number from its bytes.
 type Decode = fn(&[u8]) -> f64;
 
 /// How many bytes a value of NumPy type `descr` has, and how to read it.

@@ -144,7 +144,6 @@ pub fn write<F: Feature>(output: &mut (impl Write + Seek), data: &Dataset<F>) ->
     Ok(())
 }
 
-/// Writes one array.
 fn put<F: Feature, W: Write + Seek>(
     archive: &mut ZipWriter<W>,
     name: &str,

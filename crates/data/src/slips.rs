@@ -113,7 +113,6 @@ impl ValueCounts {
 pub(super) struct Blanks(Option<(usize, String, u64)>);
 
 impl Blanks {
-    /// One more, in this line.
     pub(super) fn push(&mut self, text: &str, line: u64) {
         self.0.get_or_insert_with(|| (0, text.to_owned(), line)).0 += 1;
     }
@@ -128,7 +127,6 @@ impl Blanks {
 }
 
 impl CategoryColumn {
-    /// One more record, in this line.
     pub(super) fn push(&mut self, text: &str, line: u64) {
         /// With more values nothing is looked for.
         const MOST: usize = 200;
@@ -138,7 +136,6 @@ impl CategoryColumn {
         self.values.push(text, line, MOST);
     }
 
-    /// What may be slips, in words.
     pub(super) fn doubts(&self, column: &str) -> Vec<String> {
         if self.values.many { Vec::new() } else { slip_words(column, &self.values.known) }
     }

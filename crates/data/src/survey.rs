@@ -11,7 +11,6 @@ use super::{DataError, Options};
 /// So many different values of a column are counted one by one.
 const MOST_VALUES: usize = 10_000;
 
-/// What one column holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnSurvey {
     pub name: String,

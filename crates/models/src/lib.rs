@@ -27,7 +27,6 @@ use prdo_data::{Feature, Table};
 /// The linear models, in the order in which run files list them.
 pub const LINEAR: &[&ModelCard] = &[&Logistic::CARD, &Softmax::CARD, &Quadratic::CARD, &LogCosh::CARD];
 
-/// A model's setting outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("model.{field} = {value} is not allowed: it must be {allowed}")]
 pub struct ModelError {
@@ -36,7 +35,6 @@ pub struct ModelError {
     pub allowed: &'static str,
 }
 
-/// `value` if it is finite and at least 0.
 fn non_negative(field: &'static str, value: f64) -> Result<f64, ModelError> {
     if value.is_finite() && value >= 0.0 {
         Ok(value)

@@ -5,7 +5,6 @@ use crate::names::SAMPLINGS;
 use crate::schema::Key;
 use prdo_privacy::Sampling;
 
-/// The `[batch]` section.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchSection {
     /// b.
@@ -35,7 +34,6 @@ impl BatchSection {
     }
 }
 
-/// The `[clip]` section.
 #[derive(Clone, Copy, Debug)]
 pub struct ClipSection {
     /// C_g.

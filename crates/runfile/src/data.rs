@@ -12,7 +12,6 @@ pub enum DataSource {
     Generated(Generated),
     Digits,
     File,
-    /// What a program gives.
     Memory,
 }
 
@@ -25,7 +24,6 @@ pub struct Generated {
     pub seed: u64,
 }
 
-/// What generated records are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GeneratedLaw {
     Logistic {
@@ -76,7 +74,6 @@ impl DataSource {
         all.find(|source| source.name() == name)
     }
 
-    /// Its name in run files.
     pub fn name(&self) -> &'static str {
         let [logistic, blobs, quadratic, coefficients, digits, file, memory] = SOURCES;
         match self {
@@ -169,7 +166,6 @@ impl DataSection {
         }
     }
 
-    /// Where the file or folder lies.
     pub fn path(&self) -> Option<&Path> {
         self.file.path.as_ref().map(|file| file.path.as_path())
     }

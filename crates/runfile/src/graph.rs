@@ -9,7 +9,6 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphKind {
     Family(GraphFamily),
-    /// A file with edges or weights.
     File,
 }
 

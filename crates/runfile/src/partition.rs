@@ -4,7 +4,6 @@ use crate::document::Document;
 use crate::names::PARTITIONS;
 use crate::schema::{Key, Section};
 
-/// How records are dealt out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartitionKind {
     Iid,
@@ -13,7 +12,6 @@ pub enum PartitionKind {
         /// Smaller is more heterogeneous.
         concentration: f64,
     },
-    /// By sorted labels.
     Shards {
         per_node: usize,
     },

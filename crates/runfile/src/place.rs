@@ -41,7 +41,6 @@ impl ConfigError {
         Self { message: message.into(), place: Some(place.clone()), help: None, subject: None }
     }
 
-    /// An error about the whole file.
     pub fn anywhere(message: impl Into<String>) -> Self {
         Self { message: message.into(), place: None, help: None, subject: None }
     }

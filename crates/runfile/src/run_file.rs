@@ -22,35 +22,24 @@ use prdo_algorithm::{Method, Settings};
 pub struct RunFile {
     pub name: String,
     pub rounds: Option<u32>,
-    /// The seed of batches and noise.
     pub seed: u64,
     /// Whether batches and noise are drawn from the operating system instead.
     pub unseeded: bool,
-    /// Who talks to whom.
     pub graph: GraphSection,
-    /// Whose records.
     pub data: DataSection,
-    /// The map that records go through first.
     pub features: FeaturesSection,
-    /// Who holds which record.
     pub partition: PartitionSection,
-    /// The loss of one record, and where training starts.
     pub model: ModelSection,
-    /// How nodes step and mix.
     pub method: MethodSection,
-    /// How many records a round.
     pub batch: BatchSection,
-    /// What one record can contribute.
     pub clip: ClipSection,
     pub privacy: Option<PrivacySection>,
     pub metrics: MetricsSection,
     /// What followed from the settings, in a file that was written back.
     pub resolved: ResolvedSection,
-    /// What was typed, and where.
     pub document: Document,
 }
 
-/// The `[metrics]` section.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricsSection {
     /// Rounds from one row to the next.
@@ -133,7 +122,6 @@ impl RunFile {
         self.document.error(key, message)
     }
 
-    /// An error about one item of a list, from 0, at its place.
     pub fn item_error(&self, key: Key, item: usize, message: impl Into<String>) -> ConfigError {
         self.document.item_error(key, item, message)
     }
@@ -197,7 +185,6 @@ impl RunFile {
         given.fold(settings, Settings::with)
     }
 
-    /// The public ranges of a table's columns.
     pub fn ranges(&self) -> Result<Vec<ColumnRange>, ConfigError> {
         let read = |(k, text): (usize, &String)| {
             ColumnRange::parse(text).ok_or_else(|| {

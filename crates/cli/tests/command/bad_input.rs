@@ -123,14 +123,14 @@ fn values_out_of_range_show_file_line_column_and_what_is_allowed() {
 fn unknown_and_missing_keys_and_broken_toml() {
     refused_run(
         with("method", "stepsize = 1.0"),
-        &["no key \"method.stepsize\"", "did you mean \"method.step_size\"?", "^^^^^^^^"],
+        &["unknown key \"method.stepsize\"", "did you mean \"method.step_size\"?", "^^^^^^^^"],
     );
     refused_run(
         with("privcy", "epsilon = 1.0"),
-        &["no key \"privcy.epsilon\"", "did you mean \"privacy.epsilon\"?"],
+        &["unknown key \"privcy.epsilon\"", "did you mean \"privacy.epsilon\"?"],
     );
-    refused_run(with("", "round = 5"), &["no key \"round\"", "did you mean \"rounds\"?"]);
-    refused_run(with("zoo", "quux = 5"), &["no key \"zoo.quux\"", "--keys"]);
+    refused_run(with("", "round = 5"), &["unknown key \"round\"", "did you mean \"rounds\"?"]);
+    refused_run(with("zoo", "quux = 5"), &["unknown key \"zoo.quux\"", "--keys"]);
     refused_run("rounds = = 3", &["not TOML", "run.toml:1:10"]);
     refused_run("rounds = 3\nrounds = 4\n", &["not TOML", "run.toml:2:1"]);
     refused_run("[graph\nnodes = 3", &["not TOML", "run.toml:1"]);

@@ -2,7 +2,6 @@
 
 use crate::ImageShape;
 
-/// A feature map that cannot be made, or records that it cannot read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeatureError {

@@ -10,7 +10,6 @@ use prdo_kernels::{LANES, Level, direct};
 use prdo_privacy::{Purpose, Secret, Stream};
 use rayon::prelude::*;
 
-/// What the filters are to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchSettings {
     /// How many; each counts with its mirror.
@@ -42,7 +41,6 @@ const PATCHES_PER_IMAGE: usize = 40;
 const IMPROVEMENTS: usize = 10;
 const SEED: u64 = 0x7061_7463_6865_7321;
 
-/// Filters for images of one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Patches {
     settings: PatchSettings,
@@ -262,7 +260,6 @@ fn clusters(lines: &[f64], width: usize, count: usize, stream: &mut Stream) -> V
     centres
 }
 
-/// The centre nearest to each line.
 fn best(centres: &[f64], lines: &[f64], width: usize) -> Vec<usize> {
     let count = centres.len() / width;
     let mut scores = vec![0.0; lines.len() / width * count];

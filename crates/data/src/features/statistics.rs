@@ -9,7 +9,6 @@ use prdo_kernels::rank_one::{self, STEP};
 /// The least deviation that a channel is divided by, as a share of what channels have on average.
 const LEAST_DEVIATION: f64 = 0.3;
 
-/// Sums over rows of features, and over their products.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     channels: usize,
@@ -85,7 +84,6 @@ fn factorise(matrix: &mut [f64], n: usize) {
     }
 }
 
-/// The inverse of a lower triangular matrix.
 fn inverted(lower: &[f64], n: usize) -> Vec<f64> {
     let mut inverse = vec![0.0; n * n];
     for j in 0..n {

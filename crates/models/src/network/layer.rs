@@ -14,13 +14,11 @@ pub enum Layer {
         /// Rings of zeros around the image.
         padding: usize,
     },
-    /// The largest value of each window.
     MaxPool {
         size: usize,
         /// Pixels from one window to the next.
         stride: usize,
     },
-    /// The mean of each window.
     AveragePool {
         size: usize,
         /// Pixels from one window to the next.
@@ -32,7 +30,6 @@ pub enum Layer {
         out: usize,
     },
     Tanh,
-    /// The positive part of each value.
     Relu,
     /// Normalises groups of channels of one record, then scales and shifts each channel (epsilon is 1e-5).
     GroupNorm {

@@ -66,12 +66,10 @@ impl Spec {
         self.classes
     }
 
-    /// The output shape of each layer.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// What comes into a layer.
     pub fn input_of(&self, layer: usize) -> Shape {
         layer.checked_sub(1).and_then(|before| self.shapes.get(before)).copied().unwrap_or(self.input)
     }

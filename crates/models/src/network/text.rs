@@ -4,7 +4,6 @@ use super::Layer;
 use std::fmt;
 use std::str::FromStr;
 
-/// Text that is no layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerError {
     #[error("unknown layer {word:?}; expected one of {}{}", Layer::WORDS.join(", "), instead(word))]

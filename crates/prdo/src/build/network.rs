@@ -141,7 +141,7 @@ mod tests {
             (
                 layers("\"conv 8\",\n  \"max-pol 2\",\n  \"dense 10\""),
                 &[
-                    "layer 2: there is no layer \"max-pol\"",
+                    "layer 2: unknown layer \"max-pol\"",
                     "did you mean \"max-pool\"?",
                     "a.toml:5:3",
                     "^^^^^^^^^^^",

@@ -53,7 +53,6 @@ pub(super) enum Op {
         size: usize,
         stride: usize,
     },
-    /// An activation by itself.
     Activate,
     /// Group normalisation; `statistics` holds (mean, 1/deviation) of each group.
     GroupNorm {
