@@ -17,6 +17,7 @@ pub mod values;
 pub mod worth;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::any::TypeId;
 use std::path::PathBuf;
 
 /// Private decentralized learning: organisations train one model together with no server.
@@ -41,7 +42,10 @@ pub fn typed() -> Result<Cli, clap::Error> {
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let allow = |arg: clap::Arg| {
         let takes_values = arg.get_action().takes_values();
-        arg.allow_negative_numbers(takes_values)
+        // clap takes -1e-5, -inf and -1/3 for no numbers.
+        let value = arg.get_value_parser().type_id();
+        let is_number = value == TypeId::of::<f64>() || value == TypeId::of::<values::Rate>();
+        arg.allow_negative_numbers(takes_values).allow_hyphen_values(takes_values && is_number)
     };
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }

@@ -126,15 +126,17 @@ pub fn measure(setting: &Setting, tick: &mut dyn FnMut(u64)) -> Result<Measured,
     })
 }
 
-/// The peak, clipped gradients and the difference query.
+/// The peak, clipped gradients and the difference query; each on one thread and on all.
+type Speeds = ([f64; 2], [Series; 2], [Series; 2]);
+
 fn rounds(
     setting: &Setting,
     subject: &Subject,
     pools: &[ThreadPool; 2],
     clock: &mut Clock<'_>,
-) -> Result<([f64; 2], [Series; 2], [Series; 2]), Error> {
+) -> Result<Speeds, Error> {
     let mut gate = subject.open(setting.level, setting.batch)?;
-    let (mut peak, mut plain, mut difference) = <([f64; 2], [Series; 2], [Series; 2])>::default();
+    let (mut peak, mut plain, mut difference) = Speeds::default();
     clock.repeat(SHARES[0] * setting.seconds, || {
         for (which, pool) in pools.iter().enumerate() {
             let one = pool.install(|| gate.plain())?;

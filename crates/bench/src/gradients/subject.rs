@@ -23,6 +23,9 @@ const NOISE: f64 = 2.464143;
 const STEP: f64 = 1e-5;
 const CLASSES: usize = 10;
 
+/// The model, and the records that its gate reads.
+type Sealed = (Arc<Network<u8>>, Shard<Table<u8>>);
+
 pub struct Subject {
     pub spec: Spec,
     images: Table<u8>,
@@ -74,7 +77,7 @@ impl Subject {
         Ok(Rounds::new(gate, &self.spec))
     }
 
-    fn sealed(&self, level: Level, records: usize) -> Result<(Arc<Network<u8>>, Shard<Table<u8>>), Error> {
+    fn sealed(&self, level: Level, records: usize) -> Result<Sealed, Error> {
         let first: Vec<u32> = (0..self.batch.min(records) as u32).collect();
         let slots = if records == 0 { self.batch } else { first.len() };
         let shard = Shard::seal_in_slots(self.images.select(&first), slots).map_err(RunError::from)?;

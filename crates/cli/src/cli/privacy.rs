@@ -64,7 +64,7 @@ pub struct AnswerArgs {
 #[derive(Debug, Args)]
 pub struct EpsilonArgs {
     /// The probability with which each record is in a batch: a number, or batch/records.
-    #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q", value_parser = values::rate)]
     pub rate: Rate,
     /// Noise multiplier: standard deviation over sensitivity.
     #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
@@ -79,7 +79,7 @@ pub struct EpsilonArgs {
     #[arg(long, value_name = "E", value_parser = number(&EPSILON))]
     pub epsilon: Option<f64>,
     /// The rate of the first of the T releases, if it differs.
-    #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q0", value_parser = values::rate)]
     pub first_rate: Option<Rate>,
     /// The noise multiplier of the first of the T releases, if it differs.
     #[arg(long, value_name = "Z0", value_parser = number(&NOISE))]
@@ -101,7 +101,7 @@ pub struct BudgetArgs {
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
     /// The probability with which each record is in a batch: a number, or batch/records.
-    #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q", value_parser = values::rate)]
     pub rate: Rate,
     /// The number of releases.
     #[arg(long, value_name = "T", value_parser = whole::<u64>(&ROUNDS))]
@@ -109,7 +109,7 @@ pub struct NoiseArgs {
     #[command(flatten)]
     pub budget: BudgetArgs,
     /// The rate of the first of the T releases, if it differs.
-    #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q0", value_parser = values::rate)]
     pub first_rate: Option<Rate>,
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -118,7 +118,7 @@ pub struct NoiseArgs {
 #[derive(Debug, Args)]
 pub struct RoundsArgs {
     /// The probability with which each record is in a batch: a number, or batch/records.
-    #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q", value_parser = values::rate)]
     pub rate: Rate,
     /// Noise multiplier: standard deviation over sensitivity.
     #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
@@ -126,7 +126,7 @@ pub struct RoundsArgs {
     #[command(flatten)]
     pub budget: BudgetArgs,
     /// The rate of the first release, if it differs.
-    #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q0", value_parser = values::rate)]
     pub first_rate: Option<Rate>,
     /// The noise multiplier of the first release, if it differs.
     #[arg(long, value_name = "Z0", value_parser = number(&NOISE))]
@@ -155,7 +155,7 @@ pub struct CurveArgs {
     #[arg(long, value_parser = values::against())]
     pub against: Against,
     /// The probability with which each record is in a batch: a number, or batch/records.
-    #[arg(long, value_name = "Q", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q", value_parser = values::rate)]
     pub rate: Option<Rate>,
     /// Noise multiplier: standard deviation over sensitivity.
     #[arg(long, value_name = "Z", value_parser = number(&NOISE))]
@@ -167,13 +167,13 @@ pub struct CurveArgs {
     #[arg(long, value_name = "D", value_parser = number(&DELTA))]
     pub delta: Option<f64>,
     /// The rate of the first release, if it differs.
-    #[arg(long, value_name = "Q0", value_parser = values::rate, allow_hyphen_values = true)]
+    #[arg(long, value_name = "Q0", value_parser = values::rate)]
     pub first_rate: Option<Rate>,
     /// Where the axis begins; default: below the given setting.
-    #[arg(long, value_name = "A", value_parser = values::end, allow_hyphen_values = true)]
+    #[arg(long, value_name = "A", value_parser = values::end)]
     pub from: Option<f64>,
     /// Where the axis ends; default: above the given setting.
-    #[arg(long, value_name = "B", value_parser = values::end, allow_hyphen_values = true)]
+    #[arg(long, value_name = "B", value_parser = values::end)]
     pub to: Option<f64>,
     /// The number of points, at equal factors (fewer where rounds would repeat).
     #[arg(long, value_name = "N", value_parser = whole::<usize>(&POINTS), default_value = "25")]

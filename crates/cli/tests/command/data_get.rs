@@ -100,7 +100,7 @@ fn mnist_from_a_folder_of_packed_files() {
     refused(
         &desk,
         "data get mnist --checksums SUMS --from in --out d",
-        &["train-labels-idx1-ubyte", "unpacked"],
+        &["train-labels-idx1-ubyte", "cannot unpack"],
     );
 }
 

@@ -146,7 +146,11 @@ fn facts_come_from_a_file_from_options_or_from_what_is_bundled() {
     desk.write("x.csv", "age,dose,label\n0.5,0.25,well\n0.75,0.5,ill\n0.5,0.125,dead\n");
     desk.write("run.toml", &softmax);
     let told = desk.prdo(INIT).done();
-    assert!(told.stderr.contains("from x.csv only the shape and the names"), "{}", told.stderr);
+    assert!(
+        told.stderr.contains("only the shape and the names of the records are taken from x.csv"),
+        "{}",
+        told.stderr
+    );
     let facts = agreement(&desk, "all.agreement").terms().facts.clone();
     assert_eq!((facts.features, facts.classes), (2, Some(3)));
     assert_eq!(facts.feature_names.unwrap(), ["age", "dose"]);

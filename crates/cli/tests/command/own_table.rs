@@ -118,7 +118,7 @@ fn text_that_is_another_for_nearly_every_record_is_left_out() {
         "left out: who (text with 590 different values in 600 records; names and free text say nothing",
         "left out: since (text with ",
         " different values in 600 records; these look like dates",
-        "make a number of each, such as the days since",
+        "convert each to a number, such as the days since",
     ] {
         assert!(said.contains(words), "{words:?} is missing in\n{said}");
     }

@@ -290,7 +290,7 @@ fn bad_questions_are_refused_by_name() {
         (ring("--records 100 --first-batch 101"), "--first-batch 101 is not allowed"),
         (ring("--dimension 0"), "--dimension"),
         ("plan".into(), "--graph"),
-        ("plan --graph rang --nodes 4 --rounds 1 --batch 1".into(), "neither a graph nor a file"),
+        ("plan --graph rang --nodes 4 --rounds 1 --batch 1".into(), "unknown graph"),
         ("plan --graph ring --rounds 1 --batch 1".into(), "--nodes"),
         (
             "plan --graph ring --nodes 8 --weights metropolis --lazy=false --rounds 1 --batch 1".into(),
@@ -313,7 +313,7 @@ fn the_help_has_examples_that_work() {
     let example = help.split("Example: prdo ").nth(1).unwrap().lines().next().unwrap();
     assert!(example.starts_with("plan "), "{example}");
     desk.prdo(example).done();
-    let long = help.split("by cause:\n  prdo ").nth(1).unwrap().split("Of a run file").next().unwrap();
+    let long = help.split("by cause:\n  prdo ").nth(1).unwrap().split("For a run file").next().unwrap();
     desk.prdo(&long.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ")).done();
 }
 

@@ -29,7 +29,7 @@ pub fn run(args: &WorthArgs) -> Result<(), Failure> {
     use_threads(args.out.threads)?;
     let document = read_run_file(&args.file, &args.set)?;
     let question = Question::new(&document, &args.open)?;
-    warn(&question.warnings());
+    warn(question.warnings());
     let name = document.name();
     let folder = Folder::create(args.out.out.as_deref(), &format!("{name}-worth"), args.out.overwrite)?;
     let first = document.run_file().seed;
