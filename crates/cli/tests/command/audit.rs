@@ -52,7 +52,7 @@ fn what_cannot_be_audited_is_refused_before_anything_is_written() {
         ("audit open.toml", "not private"),
         ("audit missing.toml", "missing.toml"),
         ("audit private.toml --one-run", "at least 100"),
-        ("audit --method sgd", "no method"),
+        ("audit --method sgd", "unknown method"),
         ("audit --set rounds=3", "RUN.toml"),
         ("audit --seed -1", "-1"),
         ("audit --threads 0", "--threads"),

@@ -69,7 +69,7 @@ fn tables_have_ranges_and_categories() {
         (", \"hours: 0 to 80\"", "", "no range for column \"hours\""),
         ("0 to 80", "80 to 80", "\"hours\" is 80 to 80"),
         ("age: 0 to 100", "age 0-100", "column: low to high"),
-        ("\"job\"", "\"job\", \"trade\"", "no column \"trade\""),
+        ("\"job\"", "\"job\", \"trade\"", "unknown column \"trade\""),
         ("\"table\"", "\"scattering\"", "reads images"),
         ("map = \"table\"\n", "", "features.map"),
     ] {

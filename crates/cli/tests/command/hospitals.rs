@@ -122,7 +122,7 @@ fn tables_of_other_tools_are_understood_or_refused_with_what_to_do() {
     refused(
         &desk,
         "run run.toml --out out",
-        &["no column \"presure\"", "did you mean \"pressure\"?", "run.toml:12:15"],
+        &["unknown column \"presure\"", "did you mean \"pressure\"?", "run.toml:12:15"],
     );
 }
 

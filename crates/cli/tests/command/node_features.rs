@@ -123,7 +123,7 @@ fn a_table_of_ones_own_goes_from_new_to_three_processes() {
     // A column that was agreed on and is not there is named.
     desk.write("less.csv", text.replacen("pressure", "pulse", 1));
     let less = "node check other.agreement --key east.key --data less.csv --offline";
-    refused(desk, less, &["less.csv", "the column \"pressure\" is not there", "pulse"]);
+    refused(desk, less, &["less.csv", "the column \"pressure\" is missing", "pulse"]);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
     set_permissions(desk.path("north.key"), Permissions::from_mode(0o600)).unwrap();
     refused(&trio, &run.replace("north.key", "nobody.key"), &["nobody.key"]);
     desk.prdo("node key stranger.key").done();
-    refused(&trio, &run.replace("north.key", "stranger.key"), &["is not a member's", "north"]);
+    refused(&trio, &run.replace("north.key", "stranger.key"), &["does not belong to a member", "north"]);
 
     // Agreements.
     desk.prdo("node init run.toml --members members.toml --out half.agreement --key north.key").done();
@@ -71,7 +71,7 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
         &["narrow.csv", "number of features is 2 (width, depth), agreed is 3 (height, width, depth)"],
     );
     let renamed = good.replacen("height,width", "width,length", 1);
-    refused(&trio, &with("renamed.csv", renamed), &["the column \"height\" is not there", "length"]);
+    refused(&trio, &with("renamed.csv", renamed), &["the column \"height\" is missing", "length"]);
     refused(&trio, &with("class.csv", good.replacen(",red", ",mauve", 1)), &["\"mauve\"", "one of", "red"]);
     let coded: String = good.replace(",red", ",0").replace(",green", ",1").replace(",blue", ",2");
     refused(

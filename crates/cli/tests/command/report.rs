@@ -107,11 +107,11 @@ fn what_is_missing_is_said_file_by_file() {
     desk.write("out/metrics.csv", metrics.replacen("\n10,", "\n1x0,", 1));
     partial(&desk, &["\"panels\"", "metrics.csv, line 3: this is no row of measurements"]);
     std::fs::remove_file(desk.path("out/metrics.csv")).unwrap();
-    partial(&desk, &["no measurements yet", "metrics.csv: missing"]);
+    partial(&desk, &["No measurements yet", "metrics.csv: missing"]);
     desk.write("out/metrics.csv", &metrics);
     let summary = desk.read("out/summary.json");
     desk.write("out/summary.json", &summary[..summary.len() / 2]);
-    partial(&desk, &["whether this run is finished", "--out again", "summary.json, line "]);
+    partial(&desk, &["Whether this run finished is unknown", "--out again", "summary.json, line "]);
     assert!(
         !desk.read("out/report.html").contains("--overwrite"),
         "nobody is told to overwrite what may be finished"
@@ -132,7 +132,7 @@ fn an_unfinished_run_says_how_to_go_on() {
     assert!(html.contains("not finished (measured up to round 40 of 40)"));
     // Its model may be all that is left of it.
     assert!(html.contains("prdo run out/run.toml --out again") && !html.contains("--overwrite"));
-    assert!(html.contains("planned to cost ε = "));
+    assert!(html.contains("All its rounds together will cost ε = "));
     std::fs::remove_file(desk.path("out/model.safetensors")).unwrap();
     desk.prdo("report out").done();
     assert!(desk.read("out/report.html").contains("--overwrite"));
