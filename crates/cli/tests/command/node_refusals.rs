@@ -95,7 +95,7 @@ fn keys_agreements_and_data_that_are_not_as_they_must_be() {
         &["192.0.2.1:1", "not an address of this machine"],
     );
     refused(&trio, &format!("{run} --status 192.0.2.1:80"), &["--status", "loopback"]);
-    refused(&trio, &format!("{run} --from elsewhere"), &["--from elsewhere", "does not go on"]);
+    refused(&trio, &format!("{run} --from elsewhere"), &["--from elsewhere", "does not continue another"]);
 }
 
 #[test]
