@@ -204,7 +204,11 @@ fn bad_keys_have_messages_of_their_own() {
     refused(&desk, "node sign absent.agreement --key north.key", &["absent.agreement", "cannot read it"]);
     refused(&desk, "node sign all.agreement --key members.toml", &["members.toml"]);
     desk.prdo("node key stranger.key").done();
-    refused(&desk, "node sign all.agreement --key stranger.key", &["does not belong to a member", "north", "west"]);
+    refused(
+        &desk,
+        "node sign all.agreement --key stranger.key",
+        &["does not belong to a member", "north", "west"],
+    );
     refused(&desk, &format!("{INIT} --overwrite --key stranger.key"), &["does not belong to a member"]);
     let damaged = desk.read("east.key").replace("private = \"", "private = \"0");
     desk.write("east.key", damaged);
