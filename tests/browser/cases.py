@@ -142,7 +142,7 @@ def nobody_without_the_token(world, page, pictures):
 
 def a_run_that_fails(world, page, pictures):
     world.write("run.toml", run_file(DIVERGING))
-    child = world.start("run", "run", "run.toml", "--out", "out", "--watch")
+    child = world.start("run", "run", "run.toml", "--out", "out", "--watch", "--threads", "1")
     page.goto(world.url("run"))
     state(page, "failed", 180)
     assert "not finite" in page.text("notes") and points(page) > 1
@@ -186,7 +186,8 @@ def a_thousand_nodes(world, page, pictures):
     small = {"data.records": 40, "data.dimension": 10, "batch.size": 8, "graph.nodes": 1000, "privacy.delta": 1e-3}
     for kind, more in (("ring", {}), ("random", {"graph.kind": '"random-regular"', "graph.degree": 4})):
         world.write("run.toml", run_file(LONG | small | more | {"name": f'"thousand-{kind}"', "metrics.every": 20}))
-        child = world.start(kind, "run", "run.toml", "--out", kind, "--watch")
+        # One thread: the browser draws beside it.
+        child = world.start(kind, "run", "run.toml", "--out", kind, "--watch", "--threads", "1")
         page.goto(world.url(kind))
         state(page, "running")
         page.wait("document.querySelectorAll('#nodes .bars i').length > 0")

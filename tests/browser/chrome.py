@@ -59,7 +59,7 @@ class Chrome:
                         self.pages[message["sessionId"]].take(message["method"], message["params"])
                     self.arrived.notify_all()
 
-    def send(self, method, params=None, session=None, timeout=20):
+    def send(self, method, params=None, session=None, timeout=120):
         with self.arrived:
             self.number += 1
             number = self.number
