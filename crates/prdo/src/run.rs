@@ -9,8 +9,7 @@ use prdo_privacy::{
     Secret, Shard, Start,
 };
 use prdo_runfile::Key;
-use prdo_simulator::{End, Moments, Observer, Row, Schedule, Simulation, Training, train};
-use std::ops::ControlFlow;
+use prdo_simulator::{Moments, Row, Schedule, Simulation, Training};
 use std::sync::Arc;
 
 pub use prdo_store::Guarantee;
@@ -329,10 +328,6 @@ impl<M: Model + 'static> Run<M> {
         let method = (self.method, &self.settings);
         Ok(Simulation::new(model, gates, self.mixing, method, start, self.held_out)?.measure_on(most))
     }
-
-    pub fn train(self) -> Result<Outcome, RunError> {
-        self.prepare()?.train()
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -357,13 +352,6 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    pub fn train(mut self) -> Result<Outcome, RunError> {
-        let mut record = Record::default();
-        let end = train(&mut *self.training, &self.schedule, &mut record)?;
-        debug_assert_eq!(end, End::Finished);
-        Ok(self.outcome(record.rows, record.moments))
-    }
-
     /// What a finished training holds, with the rows measured on the way.
     pub fn outcome(&self, rows: Vec<Row>, moments: Vec<Moments>) -> Outcome {
         Outcome {
@@ -404,22 +392,5 @@ impl Outcome {
     /// The last row. A run always has one: the start is measured too.
     pub fn last(&self) -> Option<&Row> {
         self.rows.last()
-    }
-}
-
-#[derive(Default)]
-struct Record {
-    rows: Vec<Row>,
-    moments: Vec<Moments>,
-}
-
-impl Observer for Record {
-    fn row(&mut self, row: &Row) -> ControlFlow<()> {
-        self.rows.push(*row);
-        ControlFlow::Continue(())
-    }
-
-    fn moments(&mut self, moments: &Moments) {
-        self.moments.push(*moments);
     }
 }

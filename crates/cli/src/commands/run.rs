@@ -44,7 +44,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         (true, stage) => tell(&format!("resuming after round {}", stage.round)),
         (false, _) => {}
     }
-    announce(trainer.built());
+    trainer.built().into_iter().for_each(announce);
     let window = Window::open(port, folder.path())?;
     let stop = Stop::listen()?;
     let result = train_and_show(args, &folder, trainer, checkpoint_every, &stop);
@@ -65,7 +65,7 @@ fn train_and_show(
         tensorboard: args.tensorboard,
         results: true,
     };
-    let rounds = trainer.built().prepared.schedule.rounds;
+    let rounds = trainer.prepared().schedule.rounds;
     let mut bar = Bar::new(String::new(), rounds, trainer.stage().round);
     let trained = trainer.train(&options, &mut bar)?;
     match trained.results {

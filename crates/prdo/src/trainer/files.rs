@@ -1,7 +1,7 @@
 //! What a folder gets while a run trains in it.
 
+use super::subject::Subject;
 use super::{Options, TrainError};
-use crate::build::Built;
 use crate::export::{events, now, row_event};
 use prdo_simulator::{Moments, Row, Training};
 use prdo_store::{
@@ -29,13 +29,14 @@ pub fn failed(name: &'static str) -> impl Fn(std::io::Error) -> TrainError {
 impl<'a> Files<'a> {
     pub fn open(
         folder: &'a Folder,
-        built: &Built,
+        subject: &Subject<'_>,
         (rows, moments): (&[Row], &[Moments]),
         (before, options): (Duration, &Options<'_>),
     ) -> Result<Self, TrainError> {
         let lines = std::iter::once(header()).chain(rows.iter().map(format_row)).collect::<Vec<_>>();
         let metrics = LinesFile::create(&folder.file(names::METRICS), &lines)?;
-        let (schedule, facts) = (built.prepared.schedule, &built.prepared.facts);
+        let prepared = subject.prepared();
+        let (schedule, facts) = (prepared.schedule, &prepared.facts);
         let moments = match schedule.moments {
             true => {
                 let lines = moments.iter().map(format_moments);
@@ -49,16 +50,16 @@ impl<'a> Files<'a> {
             folder.path(),
             Outlook {
                 rounds: schedule.rounds,
-                from: built.prepared.training.round(),
-                budget: built.prepared.guarantee.map(|g| (g.epsilon, g.delta)),
+                from: prepared.training.round(),
+                budget: prepared.guarantee.map(|g| (g.epsilon, g.delta)),
                 numbers: facts.nodes as u64 * facts.parameters as u64,
                 before,
                 again: options.again.clone(),
             },
         );
-        built.warnings.iter().for_each(|warning| live.add(Level::Warning, warning.clone()));
+        subject.warnings().iter().for_each(|warning| live.add(Level::Warning, warning.clone()));
         rows.last().into_iter().for_each(|row| live.row(row));
-        let fingerprint = options.checkpoint_every.map(|_| built.fingerprint);
+        let fingerprint = options.checkpoint_every.map(|_| subject.fingerprint());
         Ok(Self { folder, live, fingerprint, metrics, moments, events })
     }
 

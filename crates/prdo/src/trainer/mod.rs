@@ -5,19 +5,24 @@
 
 mod error;
 mod files;
+mod in_memory;
 mod results;
 mod resume;
+mod subject;
 
 pub use error::{ObserverError, TrainError};
 pub use results::{Results, ResultsError};
+pub use subject::Identity;
 
-use crate::build::{Built, resolved};
+use crate::build::Built;
+use crate::run::Prepared;
 use files::Files;
 use prdo_runfile::Document;
 use prdo_simulator::{End, Moments, Observer, Row, Training, train};
 use prdo_store::{Folder, Level, State, Summary, Worry, names, worries};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+use subject::Subject;
 
 pub struct Options<'a> {
     /// Whether to stop now: looked at after every round.
@@ -30,6 +35,13 @@ pub struct Options<'a> {
     pub tensorboard: bool,
     /// Whether the results of a finished run are measured and written.
     pub results: bool,
+}
+
+impl<'a> Options<'a> {
+    /// Without checkpoints and results.
+    pub fn quiet(stop: &'a dyn Fn() -> bool) -> Self {
+        Self { stop, checkpoint_every: None, again: String::new(), tensorboard: false, results: false }
+    }
 }
 
 pub struct Stage<'a> {
@@ -78,10 +90,8 @@ pub struct Trained {
 }
 
 pub struct Trainer<'a> {
-    document: &'a Document,
-    built: &'a mut Built,
+    subject: Subject<'a>,
     folder: Option<&'a Folder>,
-    run_file: String,
     rows: Vec<Row>,
     moments: Vec<Moments>,
     before: Duration,
@@ -93,11 +103,13 @@ pub enum Opened<'a> {
 }
 
 impl<'a> Trainer<'a> {
+    fn of(subject: Subject<'a>, folder: Option<&'a Folder>) -> Self {
+        Self { subject, folder, rows: Vec::new(), moments: Vec::new(), before: Duration::ZERO }
+    }
+
     /// Of a run that leaves nothing on disk.
     pub fn new(document: &'a Document, built: &'a mut Built) -> Self {
-        let run_file = resolved::to_toml(document, built);
-        let (rows, moments) = (Vec::new(), Vec::new());
-        Self { document, built, folder: None, run_file, rows, moments, before: Duration::ZERO }
+        Self::of(Subject::File { document, built }, None)
     }
 
     /// Of a run in its folder: at its end, at its last checkpoint or at its beginning.
@@ -106,23 +118,44 @@ impl<'a> Trainer<'a> {
         document: &'a Document,
         built: &'a mut Built,
     ) -> Result<Opened<'a>, TrainError> {
-        let mut trainer = Self { folder: Some(folder), ..Self::new(document, built) };
-        if let Some(summary) = resume::finished(folder, &trainer.run_file)? {
+        let subject = Subject::File { document, built };
+        if let Some(summary) = resume::finished(folder, &subject.run_file())? {
             return Ok(Opened::Finished(Box::new(summary)));
         }
-        if let Some(kept) = resume::restore(folder, trainer.built, &trainer.run_file)? {
-            (trainer.rows, trainer.moments, trainer.before) = (kept.rows, kept.moments, kept.before);
+        Self::of(subject, Some(folder)).restored(folder).map(Opened::Unfinished)
+    }
+
+    /// Of a run that a program made, in a folder: at its last checkpoint or at its beginning.
+    pub fn open_made(
+        folder: &'a Folder,
+        prepared: &'a mut Prepared,
+        identity: Identity,
+    ) -> Result<Self, TrainError> {
+        Self::of(Subject::Made { prepared, identity }, Some(folder)).restored(folder)
+    }
+
+    fn restored(mut self, folder: &Folder) -> Result<Self, TrainError> {
+        if let Some(kept) = resume::restore(folder, &mut self.subject)? {
+            (self.rows, self.moments, self.before) = (kept.rows, kept.moments, kept.before);
         }
-        Ok(Opened::Unfinished(trainer))
+        Ok(self)
     }
 
     pub fn stage(&self) -> Stage<'_> {
-        let round = self.built.prepared.training.round();
+        let round = self.prepared().training.round();
         Stage { round, rows: &self.rows, seconds: self.before.as_secs_f64(), spent: None }
     }
 
-    pub fn built(&self) -> &Built {
-        self.built
+    pub fn prepared(&self) -> &Prepared {
+        self.subject.prepared()
+    }
+
+    /// The run file's run, if this is one.
+    pub fn built(&self) -> Option<&Built> {
+        match &self.subject {
+            Subject::File { built, .. } => Some(built),
+            Subject::Made { .. } => None,
+        }
     }
 
     /// Trains to the end or until it is stopped (then there is a checkpoint).
@@ -131,13 +164,13 @@ impl<'a> Trainer<'a> {
         options: &Options<'_>,
         observer: &mut dyn TrainObserver,
     ) -> Result<Trained, TrainError> {
-        let Self { document, built, folder, run_file, rows, moments, before } = self;
+        let Self { mut subject, folder, rows, moments, before } = self;
         if let Some(folder) = folder {
-            folder.write(names::RUN_FILE, run_file.as_bytes())?;
+            folder.write(names::RUN_FILE, subject.run_file().as_bytes())?;
         }
-        built.enter_statement(&document.name()).map_err(TrainError::Statement)?;
+        subject.enter_statement().map_err(TrainError::Statement)?;
         let started = Instant::now();
-        let open = |folder| Files::open(folder, built, (&rows, &moments), (before, options));
+        let open = |folder| Files::open(folder, &subject, (&rows, &moments), (before, options));
         let files = folder.map(open).transpose()?;
         let mut watcher = Watcher {
             files,
@@ -149,8 +182,8 @@ impl<'a> Trainer<'a> {
             last_checkpoint: started,
             failure: None,
         };
-        let ended = watcher.train(document, built);
-        let round = built.prepared.training.round();
+        let ended = watcher.train(&mut subject);
+        let round = subject.prepared().training.round();
         watcher.say_how_it_ended(round, &ended);
         let (end, results) = ended?;
         let seconds = watcher.elapsed().as_secs_f64();
@@ -173,34 +206,30 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    fn train(
-        &mut self,
-        document: &Document,
-        built: &mut Built,
-    ) -> Result<(End, Option<Results>), TrainError> {
-        let schedule = built.prepared.schedule;
-        let end = train(&mut *built.prepared.training, &schedule, self);
+    fn train(&mut self, subject: &mut Subject<'_>) -> Result<(End, Option<Results>), TrainError> {
+        let schedule = subject.prepared().schedule;
+        let end = train(subject.training(), &schedule, self);
         self.observer.rounds_over();
         if let Some(files) = &mut self.files {
-            files.live.last_look(&*built.prepared.training);
+            files.live.last_look(&*subject.prepared().training);
         }
         let end = end?;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         match end {
-            End::Stopped => self.checkpoint(&*built.prepared.training).map(|()| (end, None)),
+            End::Stopped => self.checkpoint(&*subject.prepared().training).map(|()| (end, None)),
             End::Finished if !self.options.results => Ok((end, None)),
-            End::Finished => Ok((end, Some(self.finish(document, built)?))),
+            End::Finished => Ok((end, self.finish(subject)?)),
         }
     }
 
-    fn finish(&mut self, document: &Document, built: &Built) -> Result<Results, TrainError> {
+    fn finish(&mut self, subject: &Subject<'_>) -> Result<Option<Results>, TrainError> {
         self.observer.measuring();
-        let results = Results::of(document, built, &self.rows, self.elapsed())?;
-        let worry = worries(&self.rows, built.common_class);
+        let results = subject.results(&self.rows, self.elapsed())?;
+        let worry = worries(&self.rows, subject.common_class());
         self.observer.measured(worry.as_ref()).map_err(TrainError::Observer)?;
-        if let Some(files) = &self.files {
+        if let (Some(files), Some(results)) = (&self.files, &results) {
             results.write(files.folder)?;
         }
         Ok(results)

@@ -1,8 +1,8 @@
 //! Where a run in its folder was left.
 
 use super::files::failed;
+use super::subject::Subject;
 use super::{ResultsError, TrainError};
-use crate::build::Built;
 use prdo_runfile::resolved::differences;
 use prdo_simulator::{Moments, Row};
 use prdo_store::{Folder, Summary, artefact, names, parse_moments, parse_rows, time_before};
@@ -35,22 +35,23 @@ pub struct Progress {
     pub before: Duration,
 }
 
-/// Goes to where the folder's checkpoint is, if it has one. `run_file` is what this run would write as its `run.toml`.
-pub fn restore(folder: &Folder, built: &mut Built, run_file: &str) -> Result<Option<Progress>, TrainError> {
+/// Goes to where the folder's checkpoint is, if it has one.
+pub fn restore(folder: &Folder, subject: &mut Subject<'_>) -> Result<Option<Progress>, TrainError> {
     let Some(bytes) = folder.checkpoint()? else { return Ok(None) };
-    built.prepared.training.restore(&built.fingerprint, &bytes).map_err(|error| {
+    let fingerprint = subject.fingerprint();
+    subject.training().restore(&fingerprint, &bytes).map_err(|error| {
         let there = std::fs::read_to_string(folder.file(names::RUN_FILE)).ok();
         TrainError::Checkpoint {
             folder: folder.path().to_path_buf(),
             error,
-            differences: there.map(|there| differences(run_file, &there)),
+            differences: there.map(|there| differences(&subject.run_file(), &there)),
         }
     })?;
-    let round = built.prepared.training.round();
+    let round = subject.prepared().training.round();
     let text = |name| std::fs::read_to_string(folder.file(name)).unwrap_or_default();
     let mut rows = parse_rows(&text(names::METRICS));
     rows.retain(|row| row.round <= round);
-    let due = round - round % built.prepared.schedule.every;
+    let due = round - round % subject.prepared().schedule.every;
     if rows.last().is_none_or(|row| row.round < due) {
         return Err(TrainError::RowsMissing { file: folder.file(names::METRICS), round });
     }

@@ -99,3 +99,28 @@ fn an_observers_error_ends_the_run_without_a_checkpoint() {
     assert_eq!((counting.rounds, counting.checkpoints), (5, 0));
     assert!(folder.checkpoint().unwrap().is_none());
 }
+
+#[test]
+fn a_run_that_a_program_made_goes_on_in_its_folder_and_refuses_another_ones_checkpoint() {
+    let (place, document) = (tempfile::tempdir().unwrap(), document(0.2));
+    let whole = build(&document).unwrap().prepared.train().unwrap();
+    let folder = Folder::open(&place.path().join("made")).unwrap();
+    let identity = |byte| Identity { fingerprint: [byte; 32], settings: "seed = 1\n".into() };
+
+    let (mut cut, looks) = (build(&document).unwrap().prepared, Cell::new(0));
+    let stop = || looks.replace(looks.get() + 1) == 8;
+    let trainer = Trainer::open_made(&folder, &mut cut, identity(1)).unwrap();
+    assert!(trainer.built().is_none());
+    assert_eq!(trainer.train(&options(&stop), &mut ()).unwrap().end, End::Stopped);
+
+    let mut resumed = build(&document).unwrap().prepared;
+    let error = Trainer::open_made(&folder, &mut resumed, identity(2)).err().unwrap();
+    assert!(matches!(error, TrainError::Checkpoint { .. }));
+    let trainer = Trainer::open_made(&folder, &mut resumed, identity(1)).unwrap();
+    assert_eq!(trainer.stage().round, 9);
+    let trained = trainer.train(&options(&|| false), &mut ()).unwrap();
+    assert!(trained.results.is_none(), "whoever made it takes what it wants");
+    let outcome = resumed.outcome(trained.rows, trained.moments);
+    assert_eq!((outcome.rows, outcome.moments), (whole.rows, whole.moments));
+    assert_eq!(outcome.models, whole.models);
+}

@@ -5,6 +5,7 @@ use super::{assigned, assignments, batch};
 use crate::build::build;
 use crate::error::RunError;
 use crate::run::{Privacy, PrivacySettings};
+use crate::trainer::TrainError;
 use prdo_accounting::{Event, History, Method as Accounting};
 use prdo_runfile::{ConfigError, Document, Section};
 use prdo_store::{StatementFileError, load_statement, save_statement};
@@ -18,6 +19,8 @@ pub enum TuneError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
     #[error("the operating system has no randomness")]
     NoRandomness,
     #[error(

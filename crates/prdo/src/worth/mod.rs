@@ -12,8 +12,8 @@ pub use chance::Gain;
 pub use verdict::Verdict;
 
 use crate::build::{AnyHoldings, Outline, Recipe, outline, recipe};
-use crate::error::RunError;
 use crate::run::Guarantee;
+use crate::trainer::TrainError;
 use prdo_runfile::{ConfigError, Document, Key, Section};
 use train::Trainer;
 
@@ -26,7 +26,7 @@ pub enum WorthError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("{who}: {error}{}", help(*open))]
-    Run { who: String, open: bool, error: Box<RunError> },
+    Run { who: String, open: bool, error: Box<TrainError> },
 }
 
 fn help(open: bool) -> &'static str {
@@ -39,8 +39,8 @@ fn help(open: bool) -> &'static str {
 }
 
 impl WorthError {
-    fn of(who: &str, open: bool) -> impl Fn(RunError) -> Self + '_ {
-        move |error| Self::Run { who: who.to_owned(), open, error: Box::new(error) }
+    fn of<E: Into<TrainError>>(who: &str, open: bool) -> impl Fn(E) -> Self + '_ {
+        move |error| Self::Run { who: who.to_owned(), open, error: Box::new(error.into()) }
     }
 }
 
@@ -222,6 +222,7 @@ fn without_privacy(document: &Document, open: &[String]) -> Result<Document, Con
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::RunError;
 
     #[test]
     fn runs_without_privacy_that_fail_come_with_what_may_help() {

@@ -4,6 +4,7 @@ use super::{Organisation, Question, Trained, Worth, WorthError};
 use crate::build::{BoxedModel, Holdings, Recipe, common_class};
 use crate::error::RunError;
 use crate::run::{Guarantee, Privacy, PrivacySettings, Run};
+use crate::trainer::TrainError;
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records, Sampling};
@@ -142,7 +143,7 @@ impl<F: Feature> Trainer<'_, F> {
         settings.guarantee(&outline.spent).map(Some)
     }
 
-    fn once(&self, task: &Task<'_>, seed: u64) -> Result<Score, RunError> {
+    fn once(&self, task: &Task<'_>, seed: u64) -> Result<Score, TrainError> {
         let needed = |what: Key| RunError::missing(what, "accuracy is measured");
         let model = (self.model)().ok_or_else(|| needed(Key::ModelKind))?;
         let held_out = self.holdings.held_out.clone().ok_or_else(|| needed(Key::DataTest))?;

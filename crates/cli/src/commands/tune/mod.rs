@@ -22,6 +22,7 @@ impl From<TuneError> for Failure {
         match error {
             TuneError::Config(error) => error.into(),
             TuneError::Run(error) => error.into(),
+            TuneError::Train(error) => error.into(),
             TuneError::NoPublicScore => Failure::Input(TuneError::NoPublicScore.to_string()),
             other => Failure::Work(other.to_string()),
         }
