@@ -67,6 +67,7 @@ pub mod build;
 pub mod columns;
 pub mod error;
 pub mod export;
+pub mod parts;
 pub mod plan;
 pub mod predict;
 pub mod run;

@@ -140,12 +140,12 @@ impl TryFrom<WrittenCell> for Cell {
     }
 }
 
-/// A run of a comparison that was finished before all were.
+/// A run of a job of many that was finished before all were, with what is kept of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Part {
+pub struct Part<T> {
     /// Names its settings and its records.
     pub fingerprint: String,
-    pub run: Cell,
+    pub run: T,
 }
 
 /// One pair of groups of a contest, and whether they differ.

@@ -7,9 +7,9 @@ use super::watch::Stop;
 use super::{Failure, read_run_file, use_threads};
 use crate::cli::{CompareArgs, OutArgs};
 use crate::progress::{Counter, say, tell};
-use parts::{Fate, Parts};
 use prdo::build::{Built, build};
 use prdo::export::write_figures;
+use prdo::parts::{Fate, Parts};
 use prdo::plot::Theme;
 use prdo::report::{ComparisonReport, measured_note, network_figure};
 use prdo::runfile::{Document, Key, Section, Value};
@@ -133,13 +133,19 @@ pub fn compare(comparison: Comparison<'_>, out: &OutArgs) -> Result<(ComparisonR
     let Comparison { title, name, planned, command, run_files } = comparison;
     let Checked { data, network, built } = check(&planned)?;
     let folder = Folder::create(out.out.as_deref(), name, out.overwrite)?;
-    let parts = Parts { folder: &folder, command: format!("{command} --out {}", folder.path().display()) };
-    parts.open(&planned, out.overwrite)?;
     let stop = Stop::listen()?;
+    let parts = Parts {
+        folder: &folder,
+        job: "comparison",
+        command: format!("{command} --out {}", folder.path().display()),
+        stop: &|| stop.asked(),
+    };
+    let settings: String = planned.iter().map(|(_, document)| document.settings() + "\n").collect();
+    parts.open(&settings, out.overwrite)?;
     let progress = Counter::new(planned.len() as u64, "runs");
-    let cells = planned.par_iter().enumerate().map(|(k, (labels, document))| {
+    let cells = planned.par_iter().enumerate().map(|(k, planned)| {
         let built = built[k].lock().unwrap_or_else(PoisonError::into_inner).take();
-        let fate = parts.cell(k, labels, document, built, &stop)?;
+        let fate = parts::part(&parts, k, planned, built)?;
         if let Fate::Finished(cell) = &fate {
             progress.step(cell.method.card().title);
         }
@@ -151,7 +157,7 @@ pub fn compare(comparison: Comparison<'_>, out: &OutArgs) -> Result<(ComparisonR
     let (mut cells, mut failed, mut stopped) = (Vec::new(), Vec::new(), 0);
     for (fate, (labels, _)) in fates.into_iter().zip(&planned) {
         match fate {
-            Fate::Finished(cell) => cells.push(*cell),
+            Fate::Finished(cell) => cells.push(cell),
             Fate::Failed(why) => failed.push((described(labels), why)),
             Fate::Stopped => stopped += 1,
         }

@@ -29,6 +29,7 @@ use crate::cli::{Cli, Command};
 use prdo::disk::DiskError;
 use prdo::error::RunError;
 use prdo::export::FigureError;
+use prdo::parts::PartsError;
 use prdo::predict::PredictError;
 use prdo::runfile::{ConfigError, Document};
 use prdo::store::FolderError;
@@ -82,7 +83,7 @@ macro_rules! failures {
 }
 
 failures! {
-    by kind: RunError, FolderError, TrainError, NodeError, prdo_bench::Error, prdo_paper::Error;
+    by kind: RunError, FolderError, TrainError, PartsError, NodeError, prdo_bench::Error, prdo_paper::Error;
     of input: ConfigError, PredictError;
     of work: DiskError, FigureError, serde_json::Error
 }
