@@ -65,6 +65,7 @@
 pub mod budget;
 pub mod build;
 pub mod columns;
+pub mod compare;
 pub mod error;
 pub mod export;
 pub mod parts;

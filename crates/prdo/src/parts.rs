@@ -2,6 +2,7 @@
 //! a file for each that is finished, a folder with a checkpoint for each that is begun. The same command resumes them.
 
 use crate::build::Built;
+use crate::error::RunError;
 use crate::run::Prepared;
 use crate::trainer::{Identity, Opened, Options, TrainError, Trained, Trainer};
 use prdo_runfile::{ConfigError, Document};
@@ -44,11 +45,11 @@ impl PartsError {
 }
 
 /// How a part ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub enum Fate<T> {
     Finished(T),
     /// It cannot be trained to its end; the others can.
-    Failed(String),
+    Failed(RunError),
     Stopped,
 }
 
@@ -146,6 +147,13 @@ impl Parts<'_> {
         (part.fingerprint == fingerprint).then_some(part.run)
     }
 
+    /// Keeps what a part found.
+    pub fn keep<T: Serialize>(&self, name: &str, fingerprint: &str, run: &T) -> Result<(), PartsError> {
+        let part = Part { fingerprint: fingerprint.to_owned(), run };
+        let file = format!("{}/{name}.json", names::PARTS);
+        Ok(self.folder.write(&file, artefact::line(&part).as_bytes())?)
+    }
+
     /// One part: as it was finished before, if its settings and records are still the same, or trained now from its last
     /// checkpoint. `again` prepares it once more, for a checkpoint that does not fit.
     pub fn part<W: Work, T: Serialize + DeserializeOwned>(
@@ -173,15 +181,14 @@ impl Parts<'_> {
             trained => trained,
         };
         match trained {
-            Err(TrainError::Run(error)) => Ok(Fate::Failed(error.to_string())),
+            Err(TrainError::Run(error)) => Ok(Fate::Failed(error)),
             Err(error) => Err(error.into()),
             Ok(trained) if trained.end == End::Stopped => Ok(Fate::Stopped),
             Ok(trained) => {
-                let part = Part { fingerprint, run: found(&work, trained) };
-                self.folder
-                    .write(&format!("{}/{name}.json", names::PARTS), artefact::line(&part).as_bytes())?;
+                let run = found(&work, trained);
+                self.keep(name, &fingerprint, &run)?;
                 gone(&begun)?;
-                Ok(Fate::Finished(part.run))
+                Ok(Fate::Finished(run))
             }
         }
     }

@@ -4,6 +4,7 @@ use super::{Failure, compare, use_threads};
 use crate::cli::OutArgs;
 use crate::progress::{say, tell};
 use prdo::algorithm::Method;
+use prdo::compare::{Comparison, Named, Planned, expanded};
 use prdo::runfile::{Document, Section, Value};
 use prdo::store::names;
 
@@ -15,9 +16,9 @@ pub fn run(args: &OutArgs) -> Result<(), Failure> {
     let document = Document::parse(names::DEMO, RUN_FILE)?;
     tell("Ten organisations on a ring train one model without showing their records to anyone.");
     tell("Their data differ; each adds noise so that the messages reveal no single record.");
-    let mut planned = compare::expanded(&document);
+    let mut planned = expanded(&document);
     // The same runs of one method without privacy: what the noise costs.
-    let open = |(labels, document): &compare::Planned| {
+    let open = |(labels, document): &Planned| {
         let mut labels = labels.clone();
         labels.push((Section::Privacy.name(), Value::Text("none".into())));
         (labels, document.clone().without(Section::Privacy))
@@ -25,14 +26,12 @@ pub fn run(args: &OutArgs) -> Result<(), Failure> {
     let reference = |document: &Document| document.run_file().method.name == Some(Method::Ed);
     let without_privacy: Vec<_> = planned.iter().filter(|(_, d)| reference(d)).map(open).collect();
     planned.extend(without_privacy);
-    let comparison = compare::Comparison {
-        title: "Ten organisations train privately",
-        name: "demo",
-        planned,
+    let named = Named {
+        title: "Ten organisations train privately".to_string(),
         command: "prdo demo".to_string(),
         run_files: RUN_FILE.to_string(),
     };
-    let (comparison, folder) = compare::compare(comparison, args)?;
+    let (comparison, folder) = compare::compare(Comparison::check(planned)?, named, "demo", args)?;
     folder.write(names::DEMO, RUN_FILE.as_bytes())?;
     compare::print(&comparison, args, &folder);
     if !args.json {

@@ -26,6 +26,7 @@ mod watch;
 mod worth;
 
 use crate::cli::{Cli, Command};
+use prdo::compare::{CompareError, WriteError};
 use prdo::disk::DiskError;
 use prdo::error::RunError;
 use prdo::export::FigureError;
@@ -83,7 +84,7 @@ macro_rules! failures {
 }
 
 failures! {
-    by kind: RunError, FolderError, TrainError, PartsError, NodeError, prdo_bench::Error, prdo_paper::Error;
+    by kind: RunError, FolderError, TrainError, PartsError, CompareError, WriteError, NodeError, prdo_bench::Error, prdo_paper::Error;
     of input: ConfigError, PredictError;
     of work: DiskError, FigureError, serde_json::Error
 }

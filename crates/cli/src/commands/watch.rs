@@ -1,10 +1,12 @@
 //! What the command shows of one training, and Ctrl-C.
 
-use super::Failure;
+use super::{Failure, shell_word};
+use crate::cli::OutArgs;
 use crate::progress::{Curve, Figures, Patience, Progress, Spent, tell};
 use prdo::budget::words::short;
+use prdo::parts::Parts;
 use prdo::simulator::Row;
-use prdo::store::Worry;
+use prdo::store::{Folder, Worry};
 use prdo::trainer::{ObserverError, Stage, TrainObserver};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -110,4 +112,21 @@ fn figures(rows: &[Row], label: &str, spent: Option<(f64, f64, f64)>) -> Figures
         spent: spent.map(|(epsilon, budget, delta)| Spent { epsilon, budget, delta }),
         note: if spent.is_none() { "not private (ε = ∞)".into() } else { String::new() },
     }
+}
+
+/// The command as it was typed, for a folder that is begun.
+pub fn resume_command(out: &OutArgs, folder: &Folder) -> String {
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--overwrite").collect();
+    if out.out.is_none() {
+        words.extend(["--out".into(), folder.path().display().to_string()]);
+    }
+    format!("prdo{}", words.iter().map(|word| format!(" {}", shell_word(word))).collect::<String>())
+}
+
+/// Says what is kept of a job that was stopped, and how to resume it.
+pub fn interrupted(parts: &Parts<'_>, all: usize, what: &str) -> Failure {
+    let shown = parts.folder.path().display();
+    tell(&format!("stopped: {} of {all} {what} are finished and kept in {shown}", parts.finished()));
+    tell(&format!("resume with: {}", parts.command));
+    Failure::Work("interrupted".into())
 }

@@ -1,6 +1,6 @@
 //! kill -9 at random moments, and Ctrl-C: a resumed run reaches the same final bits as an uninterrupted one.
 
-use crate::common::{Desk, SMALL};
+use crate::common::{Desk, SMALL, refused};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ fn ctrl_c_writes_a_checkpoint_and_says_how_to_resume() {
 }
 
 #[test]
-fn an_interrupted_comparison_goes_on_inside_its_runs() {
+fn an_interrupted_comparison_resumes_inside_its_runs() {
     let desk = Desk::new();
     let seeds = SMALL.replace("rounds = 40", "rounds = 20000\nseed = [1, 2]");
     desk.write("seeds.toml", seeds + "\n[metrics]\nevery = 50\n");
@@ -118,7 +118,7 @@ fn an_interrupted_comparison_goes_on_inside_its_runs() {
     let begun: Vec<usize> = (0..2).filter(begun).collect();
     assert!(!begun.is_empty());
 
-    // A checkpoint that does not fit, or is damaged, is not gone on with: its run begins anew.
+    // A checkpoint that does not fit, or is damaged, is not used: its run begins anew.
     if let [_, other] = begun[..] {
         desk.write(&format!("cut/parts/{other}/checkpoint/state"), "damaged");
     }
@@ -130,4 +130,68 @@ fn an_interrupted_comparison_goes_on_inside_its_runs() {
         assert_eq!(cut["runs"][k]["node_accuracy"], whole["runs"][k]["node_accuracy"]);
     }
     assert!(!desk.path("cut/parts").exists());
+}
+
+/// Begins a job of many runs, and ends it by this signal once some of its runs are finished.
+fn cut(desk: &Desk, command: &str, out: &str, signal: &str) -> std::process::Output {
+    let child = desk.command(&format!("{command} --out {out}")).stderr(Stdio::piped()).spawn().unwrap();
+    while finished(desk, out) < 2 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let kill = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    child.wait_with_output().unwrap()
+}
+
+/// How many of its runs are finished.
+fn finished(desk: &Desk, out: &str) -> usize {
+    let entries = std::fs::read_dir(desk.path(&format!("{out}/parts"))).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).count()
+}
+
+/// Without what differs from one machine's mood to another's.
+fn timeless(mut json: serde_json::Value) -> serde_json::Value {
+    for best in json["best"].as_array_mut().into_iter().flatten() {
+        best["seconds"].take();
+    }
+    json
+}
+
+#[test]
+fn an_interrupted_search_or_question_is_resumed_and_finds_the_same() {
+    let desk = Desk::new();
+    desk.write("long.toml", SMALL.replace("rounds = 40", "rounds = 4000") + "\n[metrics]\nevery = 400\n");
+    let tune = "tune long.toml --methods ed,prdo --trials 5 --seeds 2 --keep rounds";
+    let worth = "worth long.toml --seeds 2 --set privacy.epsilon=4.0 --set privacy.delta=1e-3 --set clip.gradient=1.0 \
+                 --set clip.difference=1.0 --set data.test=0.2";
+    for (job, command) in [("tuned", tune), ("worth", worth)] {
+        let output = cut(&desk, command, job, "-INT");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let again = said.lines().find_map(|line| line.split_once("resume with: prdo ")).unwrap().1;
+        let kept = finished(&desk, job);
+        assert!(said.contains(&format!("stopped: {kept} of ")), "{said}");
+        // Another job does not take its place unasked.
+        refused(&desk, &format!("{again} --set seed=7"), &["other settings", "--overwrite"]);
+        assert_eq!(finished(&desk, job), kept);
+        let resumed = timeless(desk.prdo(&format!("{again} --json")).json());
+        let whole = timeless(desk.prdo(&format!("{command} --out whole-{job} --json")).json());
+        assert_eq!(resumed, whole);
+        assert!(!desk.path(&format!("{job}/parts")).exists());
+    }
+}
+
+#[test]
+fn a_charged_trial_that_is_finished_is_not_paid_for_again() {
+    let desk = Desk::new();
+    desk.write("mine.csv", crate::tune::table());
+    desk.write("mine.toml", crate::tune::FILE);
+    let command = "tune mine.toml --charge released.txt --methods ed --trials 4 --seeds 1 --keep rounds --set rounds=1000";
+    cut(&desk, command, "charged", "-KILL");
+    let entered = || desk.read("released.txt").matches("method.name=ed").count();
+    let (before, kept) = (entered(), finished(&desk, "charged"));
+    assert!(before >= kept && kept >= 2, "{before} {kept}");
+    desk.prdo(&format!("{command} --out charged")).done();
+    // Those that were begun and lost are paid for twice.
+    assert_eq!(entered(), before + 7 - kept);
 }

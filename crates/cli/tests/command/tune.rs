@@ -32,7 +32,7 @@ fn settings_are_found_on_generated_data_and_beat_bad_ones() {
     assert_eq!(again["best"][0]["settings"], answer["best"][0]["settings"]);
 }
 
-fn table() -> String {
+pub fn table() -> String {
     let mut text = String::from("a,b,label,node\n");
     for k in 0..240 {
         let (a, b) = (f64::from(k % 12) / 6.0 - 0.9, f64::from(k % 7) / 3.0 - 1.0);
@@ -41,7 +41,7 @@ fn table() -> String {
     text
 }
 
-const FILE: &str = r#"rounds = 20
+pub const FILE: &str = r#"rounds = 20
 [graph]
 kind = "complete"
 [data]

@@ -7,7 +7,7 @@ use prdo_runfile::resolved::{Settled, fingerprint_lines};
 use prdo_runfile::{RunFile, Wiring};
 
 /// A hash of every setting that the bits of a run depend on, of the network, and of what came from files. Settings count
-/// as they are meant, not as they were typed: a run's own `run.toml` goes on with it, and its files may have moved.
+/// as they are meant, not as they were typed: a run's own `run.toml` resumes it, and its files may have moved.
 pub(super) fn fingerprint<F: Feature>(
     run: &RunFile,
     settled: &Settled<'_>,
@@ -30,18 +30,26 @@ pub(super) fn fingerprint<F: Feature>(
         });
     }
     if run.data.source.is_some_and(|source| source.is_owned()) {
-        for table in holdings.nodes.iter().chain(&holdings.held_out) {
-            hasher.update(&(table.len() as u64).to_le_bytes());
-            table.bytes(&mut |bytes| {
-                hasher.update(bytes);
-            });
-        }
+        hash_records(&mut hasher, holdings);
     }
+    hash_network(&mut hasher, wiring);
+    *hasher.finalize().as_bytes()
+}
+
+pub(crate) fn hash_records<F: Feature>(hasher: &mut blake3::Hasher, holdings: &Holdings<F>) {
+    for table in holdings.nodes.iter().chain(&holdings.held_out) {
+        hasher.update(&(table.len() as u64).to_le_bytes());
+        table.bytes(&mut |bytes| {
+            hasher.update(bytes);
+        });
+    }
+}
+
+pub(crate) fn hash_network(hasher: &mut blake3::Hasher, wiring: &Wiring) {
     for node in 0..wiring.mixing.nodes() {
         let (columns, weights) = wiring.mixing.row(node);
         for (j, w) in columns.iter().zip(weights) {
             hasher.update(&j.to_le_bytes()).update(&w.to_le_bytes());
         }
     }
-    *hasher.finalize().as_bytes()
 }

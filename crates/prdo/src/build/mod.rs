@@ -17,6 +17,7 @@ mod statement;
 mod terms;
 
 pub use features::{Extracting, FeatureDesign, Map, Refused, declared_columns};
+pub(crate) use fingerprint::{hash_network, hash_records};
 pub use model::{BoxedModel, Form, OwnModel, PlannedModel, network_of, plan_model};
 pub use outline::{Outline, outline};
 pub use prdo_runfile::{Wiring, wiring};

@@ -3,19 +3,24 @@
 //!
 //! What never happens here: a look at protected records, unless it is asked for and entered in their statement first.
 
+mod drawn_table;
+mod records;
 mod search;
 mod space;
 mod trial;
 
+pub use records::{TuneOn, TuningData};
 pub use space::{Axis, Edge, Settings, numbers};
 pub use trial::{Budget, Scorer, TuneError};
 
+use crate::parts::Parts;
 use prdo_accounting::{Accountant, History, Method as Accounting};
 use prdo_algorithm::Method;
 use prdo_runfile::{Document, Key};
 use rayon::prelude::*;
 use search::Search;
 use space::Space;
+use trial::{Named, Scored};
 
 #[derive(Clone, Debug)]
 pub struct Effort {
@@ -34,6 +39,7 @@ pub struct Trial {
     pub noise_multiplier: Option<f64>,
     /// The score with each seed: accuracy, or minus the late gradient norm. Minus infinity where training diverged.
     pub scores: Vec<f64>,
+    /// Of training with all seeds, one after the other.
     pub seconds: f64,
 }
 
@@ -57,39 +63,48 @@ pub struct Answer {
 
 /// How many of a method's settings are tried again with all seeds.
 const FINALISTS: usize = 3;
+/// How many settings are tried at a time: the same on every machine, since the next ones depend on their scores.
+const TOGETHER: usize = 4;
 
-/// Looks for settings. `on_trial` may stop the search by returning `false`.
+impl Effort {
+    /// How many runs that is.
+    pub fn runs(&self) -> usize {
+        self.methods.len() * (self.trials + self.trials.min(FINALISTS) * self.seeds.max(1))
+    }
+}
+
+/// Looks for settings. Trials are kept as `parts`, until they are removed: those that were finished before are not trained
+/// again, nor paid for.
 pub fn tune(
     scorer: &mut Scorer,
     effort: &Effort,
-    mut on_trial: impl FnMut(&Trial) -> bool,
+    parts: &Parts<'_>,
+    mut on_trial: impl FnMut(&Trial),
 ) -> Result<Answer, TuneError> {
     let (mut trials, mut best) = (Vec::new(), Vec::new());
     let mut spent = History::new();
-    let together = 2 * rayon::current_num_threads();
     for method in &effort.methods {
         let space = Space::new(scorer.document(), *method, scorer.records(), &effort.keep);
         let mut search = Search::new(space, effort.trials);
         let mut own: Vec<Trial> = Vec::new();
         loop {
-            let settings = search.next(together);
+            let settings = search.next(TOGETHER);
             if settings.is_empty() {
                 break;
             }
-            let tried = try_all(scorer, &settings, &[1], false, &mut spent)?;
+            let named = (method.card().name, own.len());
+            let tried = try_all(scorer, parts, named, &settings, (&[1], false), &mut spent)?;
             search.record(&tried.iter().map(Trial::mean).collect::<Vec<_>>());
-            let continues = tried.iter().all(&mut on_trial);
+            tried.iter().for_each(&mut on_trial);
             own.extend(tried);
-            if !continues {
-                break;
-            }
         }
         own.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
         let finalists: Vec<Settings> =
             own.iter().take(FINALISTS).map(|trial| trial.settings.clone()).collect();
         // Not the seed that they were chosen with: its luck would count twice.
         let seeds: Vec<u64> = (2..=effort.seeds.max(1) as u64 + 1).collect();
-        let mut last = try_all(scorer, &finalists, &seeds, true, &mut spent)?;
+        let named = (method.card().name, own.len());
+        let mut last = try_all(scorer, parts, named, &finalists, (&seeds, true), &mut spent)?;
         last.sort_by(|a, b| b.mean().total_cmp(&a.mean()));
         best.extend(last.into_iter().next());
         trials.extend(own);
@@ -106,33 +121,36 @@ pub fn tune(
     Ok(Answer { trials, best, cost, edges })
 }
 
-/// Trains all settings with all seeds, several at a time, with the noise of the budget's accountant or a quick one. What they would release is added to `spent`.
+/// Trains all settings with all seeds, several at a time, with the noise of the budget's accountant (exact) or a quick one.
+/// What they would release is added to `spent`. Trials are numbered from the one given.
 fn try_all(
     scorer: &mut Scorer,
+    parts: &Parts<'_>,
+    (method, first): (&str, usize),
     settings: &[Settings],
-    seeds: &[u64],
-    exact: bool,
+    (seeds, exact): (&[u64], bool),
     spent: &mut History,
 ) -> Result<Vec<Trial>, TuneError> {
     let noises = settings.iter().map(|s| scorer.noise(s, exact)).collect::<Result<Vec<_>, _>>()?;
-    for (settings, noise) in settings.iter().zip(&noises) {
-        for seed in seeds {
-            if let Some(release) = scorer.release(settings, *noise)? {
-                scorer.charge(settings, *seed, &release)?;
-                spent.append(&release);
-            }
-        }
-    }
     let scorer = &*scorer;
-    let pairs: Vec<(&Settings, &Option<f64>)> = settings.iter().zip(&noises).collect();
-    let train = |(settings, noise): &(&Settings, &Option<f64>)| {
-        let began = std::time::Instant::now();
-        let scores = seeds.par_iter().map(|seed| scorer.score(settings, **noise, *seed));
-        let scores = scores.collect::<Result<Vec<f64>, TuneError>>()?;
-        let seconds = began.elapsed().as_secs_f64();
-        Ok(Trial { settings: (*settings).clone(), noise_multiplier: **noise, scores, seconds })
+    let releases = settings.iter().zip(&noises).map(|(settings, noise)| scorer.release(settings, *noise));
+    let releases = releases.collect::<Result<Vec<Option<History>>, _>>()?;
+    for release in releases.iter().flatten() {
+        seeds.iter().for_each(|_| spent.append(release));
+    }
+    let train = |k: usize| {
+        let (settings, noise, release) = (&settings[k], noises[k], releases[k].as_ref());
+        let trial = Named { name: format!("{method}-{}", first + k), settings, noise, release };
+        let scored = seeds.par_iter().map(|seed| scorer.score(&trial, *seed, parts));
+        let scored = scored.collect::<Result<Vec<Scored>, TuneError>>()?;
+        Ok(Trial {
+            settings: settings.clone(),
+            noise_multiplier: noise,
+            scores: scored.iter().map(|one| one.score()).collect(),
+            seconds: scored.iter().map(|one| one.seconds).sum(),
+        })
     };
-    pairs.par_iter().map(train).collect()
+    (0..settings.len()).into_par_iter().map(train).collect()
 }
 
 /// A number with four digits, as run files have it.

@@ -4,13 +4,17 @@ use super::space::Settings;
 use super::{assigned, assignments, batch};
 use crate::build::build;
 use crate::error::RunError;
-use crate::run::{Privacy, PrivacySettings};
+use crate::parts::{Fate, FileRun, Parts, PartsError, shown};
+use crate::run::{Outcome, Privacy, PrivacySettings};
 use crate::trainer::TrainError;
 use prdo_accounting::{Event, History, Method as Accounting};
 use prdo_runfile::{ConfigError, Document, Section};
 use prdo_store::{StatementFileError, load_statement, save_statement};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +25,11 @@ pub enum TuneError {
     Run(#[from] RunError),
     #[error(transparent)]
     Train(#[from] TrainError),
+    #[error(transparent)]
+    Parts(#[from] PartsError),
+    /// Asked to stop: what is finished is kept.
+    #[error("interrupted")]
+    Interrupted,
     #[error("the operating system has no randomness")]
     NoRandomness,
     #[error(
@@ -47,7 +56,7 @@ pub struct Scorer {
     records: (usize, usize),
     budget: Option<Budget>,
     /// Where every trial is entered before it begins, if these records are protected.
-    statement: Option<PathBuf>,
+    statement: Option<Mutex<PathBuf>>,
     /// What was released about the meant records before.
     spent: History,
     /// Noise multipliers that were computed already, by batch, rounds, whether there is a first batch, and exactly or not.
@@ -71,7 +80,7 @@ impl Scorer {
     /// Enters every trial in a statement before it begins: for records that are protected.
     pub fn charged(mut self, path: PathBuf) -> Result<Self, TuneError> {
         load_statement(&path).map_err(|error| failed(&path, error))?;
-        self.statement = Some(path);
+        self.statement = Some(Mutex::new(path));
         Ok(self)
     }
 
@@ -122,14 +131,65 @@ impl Scorer {
         Ok(Some(History::new().and(event, settings.rounds.into())))
     }
 
-    /// Enters a trial in the statement, on disk before it begins.
-    pub(super) fn charge(
-        &mut self,
-        settings: &Settings,
+    /// Trains with these settings, unless the trial of this name was finished before.
+    pub(super) fn score(&self, trial: &Named<'_>, seed: u64, parts: &Parts<'_>) -> Result<Scored, TuneError> {
+        if (parts.stop)() {
+            return Err(TuneError::Interrupted);
+        }
+        let document = self.trial(trial, seed)?;
+        let name = format!("{}-{seed}", trial.name);
+        let again = || Ok(FileRun { document: &document, built: build(&document)? });
+        let first = again()?;
+        if self.statement.is_some() {
+            return self.charged_score(trial, seed, parts, (&name, first));
+        }
+        let fate = parts.part(&name, first, again, |run, trained| {
+            let outcome = run.built.prepared.outcome(trained.rows, trained.moments);
+            let accuracy = run.built.validation.as_ref().and_then(|accuracy| accuracy(&outcome.average));
+            Scored::new(accuracy.or_else(|| held_out(&outcome)), &outcome, trained.seconds)
+        })?;
+        match fate {
+            Fate::Finished(scored) => Ok(scored),
+            // A step that was too long is an answer, not an error.
+            Fate::Failed(_) => Ok(Scored::default()),
+            Fate::Stopped => Err(TuneError::Interrupted),
+        }
+    }
+
+    /// The same on protected records: a release, entered first, with draws that nobody can repeat. So it has no checkpoints
+    /// and is not stopped half-way; what it found is kept, for it was paid for.
+    fn charged_score(
+        &self,
+        trial: &Named<'_>,
         seed: u64,
-        release: &History,
-    ) -> Result<(), TuneError> {
-        let Some(path) = &self.statement else { return Ok(()) };
+        parts: &Parts<'_>,
+        (name, run): (&str, FileRun<'_>),
+    ) -> Result<Scored, TuneError> {
+        let fingerprint = shown(&run.built.fingerprint);
+        if let Some(scored) = parts.kept(name, &fingerprint) {
+            return Ok(scored);
+        }
+        let mut document = run.document.clone();
+        document.unseeded = true;
+        let built = build(&document)?;
+        self.charge(trial.settings, seed, trial.release)?;
+        let began = Instant::now();
+        let scored = match built.prepared.train() {
+            // Of protected records nothing but the held-out ones, which are public, may be looked at without noise.
+            Ok(outcome) => {
+                let accuracy = held_out(&outcome).ok_or(TuneError::NoPublicScore)?;
+                Scored::new(Some(accuracy), &outcome, began.elapsed().as_secs_f64())
+            }
+            Err(error) if !error.is_input() => Scored::default(),
+            Err(error) => return Err(error.into()),
+        };
+        parts.keep(name, &fingerprint, &scored)?;
+        Ok(scored)
+    }
+
+    /// Enters a trial in the statement, on disk before it begins.
+    fn charge(&self, settings: &Settings, seed: u64, release: Option<&History>) -> Result<(), TuneError> {
+        let (Some(path), Some(release)) = (&self.statement, release) else { return Ok(()) };
         // Every trial is a release of its own, however alike its settings are to another's.
         let mut nonce = [0_u8; 16];
         getrandom::fill(&mut nonce).map_err(|_| TuneError::NoRandomness)?;
@@ -137,19 +197,18 @@ impl Scorer {
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        let id: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
-        // Other runs may be entered meanwhile.
+        // Other trials, and other runs, may be entered meanwhile.
+        let path = &*path.lock().unwrap_or_else(PoisonError::into_inner);
         let mut statement = load_statement(path).map_err(|error| failed(path, error))?;
+        let id: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
         statement.enter(&id, &format!("tuning, trial {seed}: {}", text.join(" ")), release);
         save_statement(&statement, path).map_err(|error| failed(path, error))
     }
 
-    /// Trains with these settings: accuracy on the records set aside, or minus the late gradient norm.
-    pub(super) fn score(&self, settings: &Settings, noise: Option<f64>, seed: u64) -> Result<f64, TuneError> {
+    /// The run file of a trial, on the records that are tuned on.
+    fn trial(&self, Named { settings, noise, .. }: &Named<'_>, seed: u64) -> Result<Document, TuneError> {
         let (meant, here) = self.records;
         let mut document = assigned(&self.document, &assignments(settings, here))?;
-        // What is charged for must be there: draws that nobody can repeat.
-        document.unseeded = self.statement.is_some();
         document.set(&format!("seed={seed}"))?;
         // Only the end counts: measuring takes as long as training.
         document.set(&format!("metrics.every={}", (settings.rounds / 10).max(1)))?;
@@ -161,26 +220,44 @@ impl Scorer {
             document.set(&format!("privacy.delta={:?}", budget.delta))?;
             document.set("privacy.accountant=rdp")?;
         }
-        let built = build(&document)?;
-        let (validation, prepared) = (built.validation, built.prepared);
-        let outcome = match prepared.train() {
-            Ok(outcome) => outcome,
-            // A step that was too long is an answer, not an error.
-            Err(error) if !error.is_input() => return Ok(f64::NEG_INFINITY),
-            Err(error) => return Err(error.into()),
-        };
-        // Of protected records nothing but the held-out ones, which are public, may be looked at without noise.
-        let charged = self.statement.is_some();
-        let accuracy = validation.filter(|_| !charged).and_then(|accuracy| accuracy(&outcome.average));
-        let accuracy = accuracy.or_else(|| outcome.last().and_then(|row| row.test_accuracy));
-        if charged && accuracy.is_none() {
-            return Err(TuneError::NoPublicScore);
-        }
+        Ok(document)
+    }
+}
+
+/// Settings to be tried.
+pub(super) struct Named<'a> {
+    /// What its files are called, before the seed.
+    pub name: String,
+    pub settings: &'a Settings,
+    pub noise: Option<f64>,
+    /// What it releases about a protected record.
+    pub release: Option<&'a History>,
+}
+
+/// What training with some settings and one seed found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scored {
+    /// Accuracy, or minus the late gradient norm; `None` where training diverged.
+    score: Option<f64>,
+    pub seconds: f64,
+}
+
+impl Scored {
+    fn new(accuracy: Option<f64>, outcome: &Outcome, seconds: f64) -> Self {
         let late = outcome.rows.iter().rev().take(3).map(|row| row.grad_norm);
         let worst = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
         let score = accuracy.unwrap_or_else(|| -late.fold(0.0, worst));
-        Ok(if score.is_finite() { score } else { f64::NEG_INFINITY })
+        Self { score: score.is_finite().then_some(score), seconds }
     }
+
+    pub fn score(self) -> f64 {
+        self.score.unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// Accuracy on the held-out records.
+fn held_out(outcome: &Outcome) -> Option<f64> {
+    outcome.last().and_then(|row| row.test_accuracy)
 }
 
 fn failed(path: &std::path::Path, error: StatementFileError) -> TuneError {

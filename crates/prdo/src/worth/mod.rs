@@ -12,6 +12,7 @@ pub use chance::Gain;
 pub use verdict::Verdict;
 
 use crate::build::{AnyHoldings, Outline, Recipe, outline, recipe};
+use crate::parts::{Parts, PartsError};
 use crate::run::Guarantee;
 use crate::trainer::TrainError;
 use prdo_runfile::{ConfigError, Document, Key, Section};
@@ -27,6 +28,11 @@ pub enum WorthError {
     Config(#[from] ConfigError),
     #[error("{who}: {error}{}", help(*open))]
     Run { who: String, open: bool, error: Box<TrainError> },
+    #[error(transparent)]
+    Parts(#[from] PartsError),
+    /// Asked to stop: what is finished is kept.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 fn help(open: bool) -> &'static str {
@@ -110,6 +116,8 @@ pub struct Question {
     /// What the run of all promises.
     joint: Option<Guarantee>,
     allow_indefinite: bool,
+    /// The run file's settings, and those of the runs without privacy.
+    settings: [String; 2],
     warnings: Vec<String>,
 }
 
@@ -139,17 +147,15 @@ impl Question {
             let message = "there are no held-out records (data.test, data.test_path) to measure accuracy on";
             return Err(document.error(Key::DataTest, message).into());
         }
-        let open = recipe(
-            &without_privacy(document, open)?.run_file(),
-            outline.model.kind,
-            outline.records.least(),
-        )?;
+        let without = without_privacy(document, open)?;
+        let settings = [document.settings(), without.settings()];
+        let open = recipe(&without.run_file(), outline.model.kind, outline.records.least())?;
         let run = document.run_file();
         let joint = outline.recipe.guarantee(&run, &outline.spent)?;
         let allow_indefinite = run.graph.allow_indefinite;
         let mut warnings = outline.recipe.warnings.clone();
         warnings.extend_from_slice(outline.records.warnings());
-        Ok(Self { outline, open, joint, allow_indefinite, warnings })
+        Ok(Self { outline, open, joint, allow_indefinite, settings, warnings })
     }
 
     pub fn warnings(&self) -> &[String] {
@@ -173,18 +179,29 @@ impl Question {
         2 * seeds * (self.outline.wiring.graph.nodes() + 1)
     }
 
-    /// Trains everything, several runs at a time; `on_run` is called after each.
-    pub fn answer(&self, seeds: &[u64], on_run: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
-        let model = &self.outline.model;
+    /// The settings of all runs.
+    pub fn settings(&self) -> &[String; 2] {
+        &self.settings
+    }
+
+    /// Trains everything, several runs at a time; `on_run` is called after each. Runs are kept as `parts`, until they are
+    /// removed: those that were finished before are not trained again.
+    pub fn answer(
+        &self,
+        seeds: &[u64],
+        parts: &Parts<'_>,
+        on_run: &(dyn Fn(&str) + Sync),
+    ) -> Result<Worth, WorthError> {
+        let (question, model) = (self, &self.outline.model);
         match &self.outline.records {
             AnyHoldings::Numbers(holdings) => {
-                Trainer { question: self, holdings, model: &|| Some(model.numbers()) }.answer(seeds, on_run)
+                Trainer { question, holdings, parts, model: &|| Some(model.numbers()) }.answer(seeds, on_run)
             }
             AnyHoldings::Images(holdings) => {
-                Trainer { question: self, holdings, model: &|| model.images() }.answer(seeds, on_run)
+                Trainer { question, holdings, parts, model: &|| model.images() }.answer(seeds, on_run)
             }
             AnyHoldings::Features(holdings) => {
-                Trainer { question: self, holdings, model: &|| model.mapped() }.answer(seeds, on_run)
+                Trainer { question, holdings, parts, model: &|| model.mapped() }.answer(seeds, on_run)
             }
         }
     }

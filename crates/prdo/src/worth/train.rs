@@ -1,24 +1,29 @@
 //! The runs behind an answer: everyone together and each alone, with and without privacy, with every seed.
 
 use super::{Organisation, Question, Trained, Worth, WorthError};
-use crate::build::{BoxedModel, Holdings, Recipe, common_class};
+use crate::build::{BoxedModel, Holdings, Recipe, common_class, hash_network, hash_records};
 use crate::error::RunError;
-use crate::run::{Guarantee, Privacy, PrivacySettings, Run};
-use crate::trainer::TrainError;
+use crate::parts::{Fate, MadeRun, Parts};
+use crate::run::{Guarantee, Prepared, Privacy, PrivacySettings, Run};
+use crate::trainer::{Identity, TrainError};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records, Sampling};
 use prdo_runfile::Key;
 use prdo_simulator::{Row, auc_values};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 pub(super) struct Trainer<'a, F: Feature> {
     pub(super) question: &'a Question,
     pub(super) holdings: &'a Holdings<F>,
+    pub(super) parts: &'a Parts<'a>,
     pub(super) model: &'a (dyn Fn() -> Option<BoxedModel<F>> + Sync),
 }
 
 struct Task<'a> {
+    /// What its files are called, before the seed.
+    name: String,
     who: String,
     /// Whether it is without privacy, for what privacy costs.
     open: bool,
@@ -32,12 +37,24 @@ struct Task<'a> {
 }
 
 /// How good one model is on the held-out records: as a whole, and record by record ([`Trained`] says what that is).
+#[derive(Serialize, Deserialize)]
 struct Score {
-    accuracy: f64,
+    accuracy: Option<f64>,
     auc: Option<f64>,
     falling: Option<f64>,
     right: Vec<f32>,
     ranks: Vec<f32>,
+}
+
+impl Task<'_> {
+    /// Whether the model of all had learned what there is to learn without noise, its loss tells.
+    fn watched(&self) -> bool {
+        self.guarantee.is_none() && self.nodes.len() > 1 && self.recipe.rounds >= PARTS
+    }
+}
+
+fn needed(key: Key) -> RunError {
+    RunError::missing(key, "accuracy is measured")
 }
 
 impl<F: Feature> Trainer<'_, F> {
@@ -46,14 +63,15 @@ impl<F: Feature> Trainer<'_, F> {
         let tasks = self.tasks(&alone)?;
         let jobs: Vec<(&Task<'_>, u64)> =
             tasks.iter().flat_map(|task| seeds.iter().map(move |seed| (task, *seed))).collect();
+        let records = self.records();
         let train = |(task, seed): &(&Task<'_>, u64)| {
-            let score = self.once(task, *seed).map_err(WorthError::of(&task.who, task.open));
+            let score = self.once(task, *seed, &records)?;
             on_run(&task.who);
-            score
+            Ok(score)
         };
         let scores = jobs.par_iter().map(train).collect::<Result<Vec<Score>, WorthError>>()?;
         let mut trained = tasks.iter().zip(scores.chunks(seeds.len().max(1))).map(|(task, scores)| Trained {
-            accuracy: scores.iter().map(|score| score.accuracy).collect(),
+            accuracy: scores.iter().filter_map(|score| score.accuracy).collect(),
             auc: scores.iter().filter_map(|score| score.auc).collect(),
             right: means(scores.iter().map(|score| &score.right)),
             ranks: means(scores.iter().map(|score| &score.ranks)),
@@ -105,8 +123,12 @@ impl<F: Feature> Trainer<'_, F> {
             let batch = batch(&outline.recipe, least);
             let guarantee = self.guarantee(batch, least, &tasks);
             let guarantee = guarantee.map_err(WorthError::of(&who, false))?;
-            let private = Task { who, open: false, nodes, mixing, recipe: &outline.recipe, batch, guarantee };
+            let name =
+                if nodes.len() == 1 { format!("alone-{}", tasks.len() / 2 - 1) } else { "together".into() };
+            let recipe = &outline.recipe;
+            let private = Task { name, who, open: false, nodes, mixing, recipe, batch, guarantee };
             let without = Task {
+                name: format!("{}-open", private.name),
                 who: format!("{}, without privacy", private.who),
                 open: true,
                 nodes: private.nodes.clone(),
@@ -143,8 +165,45 @@ impl<F: Feature> Trainer<'_, F> {
         settings.guarantee(&outline.spent).map(Some)
     }
 
-    fn once(&self, task: &Task<'_>, seed: u64) -> Result<Score, TrainError> {
-        let needed = |what: Key| RunError::missing(what, "accuracy is measured");
+    /// What tells these records from others.
+    fn records(&self) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new();
+        hash_records(&mut hasher, self.holdings);
+        hash_network(&mut hasher, &self.question.outline.wiring);
+        hasher
+    }
+
+    /// A task with one seed, unless it was finished before.
+    fn once(&self, task: &Task<'_>, seed: u64, records: &blake3::Hasher) -> Result<Score, WorthError> {
+        let settings =
+            format!("{}\n{}\nseed = {seed}\n", self.question.settings[usize::from(task.open)], task.who);
+        let mut hasher = records.clone();
+        hasher.update(settings.as_bytes());
+        let identity = Identity { fingerprint: *hasher.finalize().as_bytes(), settings };
+        let failed = |error: RunError| WorthError::of(&task.who, task.open)(error);
+        let run = || {
+            let prepared = self.prepare(task, seed).map_err(TrainError::from)?;
+            Ok(MadeRun { prepared, identity: identity.clone() })
+        };
+        let name = format!("{}-{seed}", task.name);
+        let first =
+            MadeRun { prepared: self.prepare(task, seed).map_err(failed)?, identity: identity.clone() };
+        let fate = self.parts.part(&name, first, run, |run, trained| {
+            let outcome = run.prepared.outcome(trained.rows, trained.moments);
+            let (right, ranks) = self.by_record(&outcome.average);
+            let falling = if task.watched() { falling(&outcome.rows) } else { None };
+            let accuracy = outcome.last().and_then(|row| row.test_accuracy);
+            Score { accuracy, auc: outcome.test_auc, falling, right, ranks }
+        });
+        match fate? {
+            Fate::Finished(Score { accuracy: None, .. }) => Err(failed(needed(Key::ModelKind))),
+            Fate::Finished(score) => Ok(score),
+            Fate::Failed(error) => Err(failed(error)),
+            Fate::Stopped => Err(WorthError::Interrupted),
+        }
+    }
+
+    fn prepare(&self, task: &Task<'_>, seed: u64) -> Result<Prepared, RunError> {
         let model = (self.model)().ok_or_else(|| needed(Key::ModelKind))?;
         let held_out = self.holdings.held_out.clone().ok_or_else(|| needed(Key::DataTest))?;
         let tables = task.nodes.iter().filter_map(|n| self.holdings.nodes.get(*n).cloned()).collect();
@@ -154,9 +213,8 @@ impl<F: Feature> Trainer<'_, F> {
             [node] => seed ^ ((node as u64 + 1) << 32),
             _ => seed,
         };
-        // Whether the model of all had learned what there is to learn without noise, its loss tells.
-        let watched = task.guarantee.is_none() && task.nodes.len() > 1 && recipe.rounds >= PARTS;
-        let (every, measured) = if watched { (recipe.rounds / PARTS, MEASURED) } else { (recipe.rounds, 1) };
+        let (every, measured) =
+            if task.watched() { (recipe.rounds / PARTS, MEASURED) } else { (recipe.rounds, 1) };
         let mut run = Run::new(model, tables, task.mixing.clone(), recipe.method, recipe.settings.clone())
             .rounds(recipe.rounds)
             .record_every(every)
@@ -174,12 +232,7 @@ impl<F: Feature> Trainer<'_, F> {
             let privacy = Privacy::Noise { multiplier: g.noise_multiplier, delta: g.delta };
             run = run.private(privacy).accounting(g.accounting).after(outline.spent.clone());
         }
-        let outcome = run.train()?;
-        let accuracy = outcome.last().and_then(|row| row.test_accuracy);
-        let accuracy = accuracy.ok_or_else(|| needed(Key::ModelKind))?;
-        let (right, ranks) = self.by_record(&outcome.average);
-        let falling = if watched { falling(&outcome.rows) } else { None };
-        Ok(Score { accuracy, auc: outcome.test_auc, falling, right, ranks })
+        run.prepare()
     }
 
     /// Which held-out records a model gets right, and each one's part in the area under the ROC curve, as far as that

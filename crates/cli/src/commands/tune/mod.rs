@@ -1,21 +1,22 @@
 //! `prdo tune`: settings for a budget, found on records that need no protection.
 
-mod drawn_table;
 mod page;
-mod tuning_data;
 
 use super::table::print_table;
+use super::watch::{Stop, interrupted, resume_command};
 use super::{Failure, read_run_file, use_threads};
-use crate::cli::tune::TuneArgs;
+use crate::cli::tune::{RecordsArgs, TuneArgs};
 use crate::progress::{Progress, say, tell};
 use prdo::algorithm::Method;
+use prdo::parts::Parts;
 use prdo::report::Spread;
 use prdo::runfile::resolved::as_given;
 use prdo::runfile::{Document, Key};
 use prdo::store::{Folder, names};
-use prdo::tune::{Answer, Axis, Edge, Effort, Trial, TuneError, assignments, number, numbers, tune};
+use prdo::tune::{
+    Answer, Axis, Edge, Effort, Trial, TuneError, TuneOn, TuningData, assignments, number, numbers, tune,
+};
 use serde_json::{Value as Json, json};
-use tuning_data::TuningData;
 
 impl From<TuneError> for Failure {
     fn from(error: TuneError) -> Self {
@@ -23,6 +24,7 @@ impl From<TuneError> for Failure {
             TuneError::Config(error) => error.into(),
             TuneError::Run(error) => error.into(),
             TuneError::Train(error) => error.into(),
+            TuneError::Parts(error) => error.into(),
             TuneError::NoPublicScore => Failure::Input(TuneError::NoPublicScore.to_string()),
             other => Failure::Work(other.to_string()),
         }
@@ -33,26 +35,59 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     use_threads(args.out.threads)?;
     let document = read_run_file(&args.file, &args.set)?;
     let effort = effort(args)?;
-    let mut found = tuning_data::choose(&document, args, &effort)?;
+    let mut found = TuningData::of(&document, &tune_on(args)?)?;
     let name = format!("{}-tuned", document.name());
     let folder = Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?;
-    tell(&found.words);
+    let stop = Stop::listen()?;
+    let command = resume_command(&args.out, &folder);
+    let parts = Parts { folder: &folder, job: "search", command, stop: &|| stop.asked() };
+    let settings = format!("{}{effort:?}\n{}\n", found.scorer.document().settings(), found.title);
+    parts.open(&settings, args.out.overwrite)?;
+    tell(&words(&found, &effort, &args.on));
     let total = effort.methods.len() * effort.trials;
     let mut progress = Progress::new(total as u64, "trials");
     let mut done = 0;
-    let answer = tune(&mut found.ground, &effort, |trial| {
+    let answer = tune(&mut found.scorer, &effort, &parts, |trial| {
         done += 1;
         progress.at(done, || format!("{} {}", trial.settings.method.card().title, score(trial.mean())));
-        true
-    })?;
+    });
     progress.finish();
+    let answer = match answer {
+        Err(TuneError::Interrupted) => return Err(interrupted(&parts, effort.runs(), "runs")),
+        answer => answer?,
+    };
     let report = Tuned { document: &document, found: &found, answer: &answer, effort: &effort };
     report.write(&folder, &args.file.display().to_string())?;
+    parts.remove()?;
     match args.out.json {
         true => say(&report.json().to_string()),
         false => report.print(&folder),
     }
     Ok(())
+}
+
+fn tune_on(TuneArgs { on, size, .. }: &TuneArgs) -> Result<TuneOn, Failure> {
+    let (nodes, records) = (size.nodes.map(|n| n as usize), size.records.map(|n| n as usize));
+    if !on.generated && (nodes.is_some() || records.is_some()) {
+        return Err(Failure::Input("--nodes and --records go with --generated".into()));
+    }
+    Ok(match on {
+        RecordsArgs { public_data: true, .. } => TuneOn::Public,
+        RecordsArgs { unprotected_validation: true, .. } => TuneOn::Validation,
+        RecordsArgs { generated: true, .. } => TuneOn::Generated { nodes, records },
+        RecordsArgs { stand_in: Some(path), .. } => TuneOn::StandIn(path.clone()),
+        RecordsArgs { charge: Some(path), .. } => TuneOn::Charged(path.clone()),
+        _ => TuneOn::RunFile,
+    })
+}
+
+/// For whoever waits.
+fn words(found: &TuningData, effort: &Effort, on: &RecordsArgs) -> String {
+    let charged = on
+        .charge
+        .as_ref()
+        .map_or(String::new(), |path| format!("; each is a release, entered in {} first", path.display()));
+    format!("{} trials on {}{charged}", effort.methods.len() * effort.trials, found.title)
 }
 
 fn effort(args: &TuneArgs) -> Result<Effort, Failure> {
@@ -95,7 +130,7 @@ fn symbols() -> String {
 
 impl Tuned<'_> {
     fn settings(&self, trial: &Trial) -> Vec<(Key, String)> {
-        assignments(&trial.settings, self.found.ground.records())
+        assignments(&trial.settings, self.found.scorer.records())
     }
 
     fn row(&self, trial: &Trial) -> Vec<String> {
@@ -119,7 +154,7 @@ impl Tuned<'_> {
 
     /// What as many trials on protected records would have cost, or did.
     fn cost(&self) -> Option<String> {
-        let (cost, budget) = (self.answer.cost?, self.found.ground.budget()?);
+        let (cost, budget) = (self.answer.cost?, self.found.scorer.budget()?);
         let (epsilon, delta) = (budget.epsilon, budget.delta);
         Some(match self.found.charged {
             true => format!(

@@ -3,12 +3,14 @@
 mod page;
 
 use super::table::print_table;
+use super::watch::{Stop, interrupted, resume_command};
 use super::{Failure, read_run_file, use_threads};
 use crate::cli::worth::WorthArgs;
 use crate::progress::{Counter, say, tell, warn};
 use prdo::algorithm::methods::Parameter;
 use prdo::budget::words::short;
 use prdo::build::Recipe;
+use prdo::parts::Parts;
 use prdo::report::Spread;
 use prdo::store::{Folder, names};
 use prdo::worth::{Organisation, Question, Trained, Worth, WorthError};
@@ -19,6 +21,7 @@ impl From<WorthError> for Failure {
         let text = error.to_string();
         match error {
             WorthError::Config(error) => error.into(),
+            WorthError::Parts(error) => error.into(),
             WorthError::Run { error, .. } if error.is_input() => Failure::Input(text),
             _ => Failure::Work(text),
         }
@@ -39,14 +42,27 @@ pub fn run(args: &WorthArgs) -> Result<(), Failure> {
         question.runs(seeds.len()),
         question.data()
     ));
-    let progress = Counter::new(question.runs(seeds.len()) as u64, "runs");
-    let worth = question.answer(&seeds, &|who: &str| progress.step(who))?;
-    drop(progress);
     let command = typed(args);
+    let stop = Stop::listen()?;
+    let parts = Parts {
+        folder: &folder,
+        job: "answer",
+        command: resume_command(&args.out, &folder),
+        stop: &|| stop.asked(),
+    };
+    parts.open(&format!("{}{seeds:?}\n", question.settings().concat()), args.out.overwrite)?;
+    let progress = Counter::new(question.runs(seeds.len()) as u64, "runs");
+    let worth = question.answer(&seeds, &parts, &|who: &str| progress.step(who));
+    drop(progress);
+    let worth = match worth {
+        Err(WorthError::Interrupted) => return Err(interrupted(&parts, question.runs(seeds.len()), "runs")),
+        worth => worth?,
+    };
     let answer = Answer { name: &name, question: &question, worth: &worth, seeds: &seeds, command: &command };
     page::write(&answer, &folder)?;
     // Last, for it marks the folder as finished.
     folder.write(names::RESULTS, format!("{:#}\n", answer.json()).as_bytes())?;
+    parts.remove()?;
     match args.out.json {
         true => say(&answer.json().to_string()),
         false => answer.print(&folder),

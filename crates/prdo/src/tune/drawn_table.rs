@@ -1,13 +1,11 @@
 //! A stand-in table, drawn from what the run file's `[features]` section says: no record is read, and the data file is not
 //! opened.
 
-use super::tuning_data::{TuningData, budget, give};
-use crate::cli::tune::DrawnArgs;
-use crate::commands::Failure;
-use prdo::build::{declared_columns, outline, wiring};
-use prdo::data::{DataError, Dataset, Loaded, Table, stand_in};
-use prdo::runfile::{Document, GivenRecords, GraphKind, Key, RunFile, Section};
-use prdo::tune::{Effort, Scorer};
+use super::records::{TuningData, budget, give, refused};
+use super::{Scorer, TuneError};
+use crate::build::{declared_columns, outline, wiring};
+use prdo_data::{DataError, Dataset, Loaded, Table, stand_in};
+use prdo_runfile::{Document, GivenRecords, GraphKind, Key, RunFile, Section};
 
 /// Records by which trials are scored.
 const TEST: usize = 2000;
@@ -21,17 +19,21 @@ const CAUTION: &str = "The table was drawn from [features] alone: its columns fi
     or in other ways: rounds, batch, clips and method carry over better than the step. A public table of the same kind \
     (--stand-in) is better, where one exists.";
 
-pub fn choose(document: &Document, size: &DrawnArgs, effort: &Effort) -> Result<TuningData, Failure> {
+pub fn drawn(
+    document: &Document,
+    nodes: Option<usize>,
+    records: Option<usize>,
+) -> Result<TuningData, TuneError> {
     let run = document.run_file();
     let columns = declared_columns(&run)?;
-    let (nodes, records) = sizes(&run, size)?;
+    let (nodes, records) = sizes(&run, nodes, records)?;
     let classes = match run.model_kind()?.is_binary() {
         true => 2,
         false => run.data.classes.unwrap_or(2),
     };
     let meant = left_to_train_on(&run, records, nodes);
     let here = meant.min(MOST.1).min((MOST.0 / nodes).max(50));
-    let refuse = |e: DataError| Failure::Input(format!("--generated: {e}"));
+    let refuse = |e: DataError| refused(format!("--generated: {e}"));
     let tables = stand_in::tables(&columns, nodes, here, classes, SEED).map_err(refuse)?;
     let test = stand_in::held_out(&columns, nodes, TEST, classes, SEED).map_err(refuse)?;
     let named = |table: Table| Dataset {
@@ -56,24 +58,23 @@ pub fn choose(document: &Document, size: &DrawnArgs, effort: &Effort) -> Result<
          columns, {classes} classes",
         columns.len()
     );
-    let ground = Scorer::new(other, meant, here, budget).after(looked_at.spent);
-    Ok(TuningData { caution: Some(CAUTION), ..TuningData::new(ground, title, effort) })
+    let scorer = Scorer::new(other, meant, here, budget).after(looked_at.spent);
+    Ok(TuningData { caution: Some(CAUTION), ..TuningData::new(scorer, title) })
 }
 
-fn sizes(run: &RunFile, size: &DrawnArgs) -> Result<(usize, usize), Failure> {
+fn sizes(run: &RunFile, typed: Option<usize>, records: Option<usize>) -> Result<(usize, usize), TuneError> {
     let fixed = match run.graph.kind {
         GraphKind::File => Some(wiring(run, None)?.graph.nodes()),
         GraphKind::Family(_) => run.graph.nodes,
     };
-    let typed = size.nodes.map(|nodes| nodes as usize);
     if let (Some(fixed), Some(typed)) = (fixed, typed)
         && fixed != typed
     {
         let message = format!("--nodes {typed} is not allowed: the run file's network has {fixed} nodes");
         return Err(run.error(Key::GraphNodes, message).into());
     }
-    match (fixed.or(typed), size.records) {
-        (Some(nodes), Some(records)) => Ok((nodes, records as usize)),
+    match (fixed.or(typed), records) {
+        (Some(nodes), Some(records)) => Ok((nodes, records)),
         (nodes, records) => {
             let mut wanted = Vec::new();
             if nodes.is_none() {
@@ -82,7 +83,7 @@ fn sizes(run: &RunFile, size: &DrawnArgs) -> Result<(usize, usize), Failure> {
             if records.is_none() {
                 wanted.push("--records N (how many records the smallest one has)");
             }
-            Err(Failure::Input(format!(
+            Err(refused(format!(
                 "--generated draws a table from [features] and does not open the data file: give its size with {}. \
                  Neither is protected by a private run anyway; `prdo data info FILE --node COLUMN` counts both",
                 wanted.join(" and ")
@@ -106,7 +107,7 @@ fn left_to_train_on(run: &RunFile, records: usize, nodes: usize) -> usize {
 }
 
 /// The same with a batch of at most `most`, if the run file's fits a node of `records` records.
-fn batch_within(mut document: Document, most: usize, records: usize) -> Result<Document, Failure> {
+fn batch_within(mut document: Document, most: usize, records: usize) -> Result<Document, TuneError> {
     let size = document.run_file().batch.size;
     if size.is_some_and(|size| size > most && size <= records) {
         document.set_value(Key::BatchSize, most as u64)?;
