@@ -93,7 +93,8 @@ impl Comparison {
     pub fn check(planned: Vec<Planned>) -> Result<Self, CompareError> {
         planned::refuse_twins(&planned)?;
         let built = planned.iter().map(|_| Mutex::default()).collect();
-        let mut all = Self { planned, data: String::new(), network: String::new(), built, warnings: Vec::new() };
+        let mut all =
+            Self { planned, data: String::new(), network: String::new(), built, warnings: Vec::new() };
         let mut bytes = 0;
         // Runs that differ in their seed only need one check.
         let apart = |labels: &Labels| -> Labels {
@@ -184,7 +185,8 @@ impl Comparison {
 
 fn build_one(labels: &Labels, document: &Document) -> Result<Built, CompareError> {
     if document.has(Key::PrivacyStatement) {
-        let message = "privacy.statement is for single runs: every run of a comparison would be another release";
+        let message =
+            "privacy.statement is for single runs: every run of a comparison would be another release";
         return Err(document.error(Key::PrivacyStatement, message).help("train with `prdo run`").into());
     }
     build(document).map_err(|error| CompareError::Run { error, labels: labels.clone() })

@@ -35,6 +35,14 @@ pub struct Problem {
     pub start_gradient: Option<f64>,
 }
 
+impl Problem {
+    /// Whether every constant of the theorem is known.
+    pub fn is_known(&self) -> bool {
+        let levels = [&self.smoothness, &self.initial_gap, &self.heterogeneity, &self.sampling_variance];
+        levels.iter().all(|level| level.is_some()) && self.dimension.is_some()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum Noise {
     Unknown,

@@ -17,6 +17,7 @@ mod judge;
 mod levels;
 mod measure;
 pub mod other;
+mod planned_run;
 pub mod vacuous;
 
 pub use answer::{Answer, Question, answer};
@@ -29,6 +30,7 @@ pub use judge::{Judged, NoiseFacts, judge};
 pub use levels::{Level, Source};
 pub use measure::{PublicRecords, Sampled};
 pub use other::{Change, Family};
+pub use planned_run::{PlannedRun, Uncovered, Unestimated, family, planned_run};
 pub use vacuous::Verdict;
 
 use prdo_accounting::AccountingError;

@@ -20,7 +20,7 @@ pub fn object(asked: &Asked, answer: &Answer) -> Json {
     set("dimension", json!(case.problem.dimension));
     set("method", json!(asked.method.map(|method| method.card().name)));
     set("covered", json!(asked.uncovered.is_none()));
-    set("uncovered_because", json!(asked.uncovered));
+    set("uncovered_because", json!(asked.uncovered.map(|why| why.to_string())));
     set("missing", json!(asked.missing));
     set("estimated", estimated(asked));
     if asked.uncovered.is_none() {
@@ -152,7 +152,7 @@ fn estimated(asked: &Asked) -> Json {
         "heterogeneity": level(&problem.heterogeneity),
         "sampling_variance": level(&problem.sampling_variance),
         "start_gradient_norm_squared": problem.start_gradient,
-        "not_estimated_because": asked.unestimated,
+        "not_estimated_because": asked.unestimated.map(|why| why.to_string()),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Models as ONNX files: from the records' features (of an image: its pixels, 0 to 1) to one score a class.
 
-use super::protobuf::Message;
+use crate::protobuf::Message;
 use prdo_models::network::{Layer, Role, Shape, Spec};
 
 #[derive(Debug, thiserror::Error)]

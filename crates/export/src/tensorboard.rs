@@ -1,13 +1,8 @@
 //! TensorBoard's event files: a record for each round that was measured, with every figure of its row.
 
-use super::protobuf::Message;
+use crate::protobuf::Message;
 use prdo_simulator::Row;
 use prdo_store::{COLUMNS, Column, Section};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-pub fn now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-}
 
 /// The first record of every file. `time` is in seconds since 1970.
 pub fn first_event(time: f64) -> Vec<u8> {
