@@ -29,7 +29,7 @@ pub enum CompareError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("{error}{}", within(.labels))]
-    Run { error: ConfigError, labels: Labels },
+    Run { error: Box<ConfigError>, labels: Labels },
     /// It would count as two seeds.
     #[error(
         "the same run is asked for twice{}\n  = help: give each value of a list, and each file, once",
@@ -37,7 +37,7 @@ pub enum CompareError {
     )]
     Twice { labels: Labels },
     #[error("{}{error}", if .labels.is_empty() { String::new() } else { format!("the run with {}: ", described(.labels)) })]
-    AllFailed { labels: Labels, error: RunError },
+    AllFailed { labels: Labels, error: Box<RunError> },
     #[error(transparent)]
     Parts(#[from] PartsError),
     /// Asked to stop: what is finished is kept.
@@ -174,7 +174,7 @@ impl Comparison {
         }
         if cells.is_empty() && !failed.is_empty() {
             let (labels, error) = failed.swap_remove(0);
-            return Err(CompareError::AllFailed { labels, error });
+            return Err(CompareError::AllFailed { labels, error: Box::new(error) });
         }
         let data = left_out(self.data, &failed);
         let Named { title, command, run_files } = named;
@@ -189,7 +189,7 @@ fn build_one(labels: &Labels, document: &Document) -> Result<Built, CompareError
             "privacy.statement is for single runs: every run of a comparison would be another release";
         return Err(document.error(Key::PrivacyStatement, message).help("train with `prdo run`").into());
     }
-    build(document).map_err(|error| CompareError::Run { error, labels: labels.clone() })
+    build(document).map_err(|error| CompareError::Run { error: Box::new(error), labels: labels.clone() })
 }
 
 /// Adds the runs that failed to what the data is: tables and report have the others.
