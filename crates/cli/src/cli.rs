@@ -5,6 +5,7 @@ pub mod bench;
 pub mod data;
 pub mod doctor;
 pub mod export;
+pub mod figure_1;
 pub mod frontier;
 pub mod hints;
 pub mod new;
@@ -244,8 +245,8 @@ pub struct CompareArgs {
 #[derive(Debug, Subcommand)]
 pub enum Experiment {
     /// Non-private logistic regression on a 32-node ring: full batch and minibatch.
-    #[command(name = "figure-1", after_help = "Example: prdo reproduce figure-1 --out figure-1")]
-    Figure1(ExperimentArgs),
+    #[command(name = "figure-1", after_help = "Example: prdo reproduce figure-1 --methods all --out family")]
+    Figure1(figure_1::Figure1Args),
     /// The log-cosh proposition, checked on every round and batch of a private run.
     #[command(
         name = "sensitivity-example",

@@ -202,7 +202,7 @@ impl<M: Model + 'static> Run<M> {
     }
 
     /// Checks everything and seals the records. Nothing has been trained or released yet.
-    pub fn prepare(self) -> Result<Prepared, RunError> {
+    pub fn prepare(mut self) -> Result<Prepared, RunError> {
         if self.rounds == 0 {
             return Err(RunError::range(Key::Rounds, 0, "at least 1"));
         }
@@ -214,6 +214,7 @@ impl<M: Model + 'static> Run<M> {
             return Err(RunError::range(Key::BatchSampling, format!("{:?}", self.sampling), allowed));
         }
         let spectrum = self.mixing.check(self.allow_indefinite)?;
+        self.settings = self.settings.for_network(self.method, &spectrum);
         let least = self.records.iter().map(Data::len).min().unwrap_or(0);
         if let Some(node) = self.records.iter().position(Data::is_empty) {
             return Err(RunError::EmptyNode { node });

@@ -46,6 +46,21 @@ impl<'a, P: Protection> Query<'a, P> {
         self
     }
 
+    /// The point at which gradients are taken.
+    pub fn at(&self) -> &'a Released<P> {
+        self.at
+    }
+
+    /// The weight of a record's gradient.
+    pub fn gradient_weight(&self) -> f64 {
+        self.gradient_weight
+    }
+
+    /// The point that differences are taken from, and their weight, if they are asked for.
+    pub fn difference(&self) -> Option<(&'a Released<P>, f64)> {
+        self.difference.map(|d| (d.previous, d.weight))
+    }
+
     /// How many gradients of a record this query needs.
     pub fn evaluations(&self) -> u64 {
         if self.difference.is_some() { 2 } else { 1 }

@@ -49,7 +49,7 @@ impl Asks {
 
 /// A method, here or in a program of one's own: `Method::new(&Mine)` runs it wherever methods are run.
 pub trait Definition: Send + Sync + 'static {
-    fn card(&self) -> &'static Card;
+    fn card(&self) -> &Card;
 
     /// A node at the public starting point. The settings were checked against the card.
     fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>>;
@@ -67,7 +67,7 @@ pub trait Definition: Send + Sync + 'static {
 
 /// [`Definition`] without a type parameter: there are only two protections.
 trait Erased: Send + Sync {
-    fn card(&self) -> &'static Card;
+    fn card(&self) -> &Card;
     fn start_noised(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Noised>>;
     fn start_exposed(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Exposed>>;
     fn exchanges(&self, settings: &Settings) -> (u32, u32);
@@ -75,7 +75,7 @@ trait Erased: Send + Sync {
 }
 
 impl<D: Definition> Erased for D {
-    fn card(&self) -> &'static Card {
+    fn card(&self) -> &Card {
         Definition::card(self)
     }
 

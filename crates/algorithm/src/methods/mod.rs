@@ -1,15 +1,21 @@
-//! The methods. To add one: write its file, then add its line to `methods!` below.
+//! The methods. To add one: write its file, then add its line to `methods!` below. Nearly every one is a [`Cell`]: a
+//! [direction](directions) that it makes of the gate's answers, and a [network step](steps).
 
+mod cell;
 mod combine;
 mod definition;
-mod exact_diffusion;
+pub mod directions;
 mod parameter;
 mod settings;
+pub mod steps;
 
+pub use cell::Cell;
 pub use combine::{COMBINE, Combine};
 pub use definition::{Asks, Card, Definition, Method, Startable};
+pub use directions::Direction;
 pub use parameter::{Assigned, Choice, Number, Parameter, Tuning};
 pub use settings::{Settings, SettingsError};
+pub use steps::NetworkStep;
 
 macro_rules! methods {
     ($($name:ident = $module:ident;)*) => {
@@ -18,7 +24,7 @@ macro_rules! methods {
         #[allow(non_upper_case_globals)]
         impl Method {
             $(#[doc = concat!("See [`", stringify!($module), "`].")]
-            pub const $name: Method = Method::new(&$module::$name);)*
+            pub const $name: Method = Method::new(&$module::METHOD);)*
 
             /// The methods of this crate, in the order of reports.
             pub const ALL: &'static [Method] = &[$(Method::$name),*];
@@ -32,9 +38,16 @@ methods! {
     Edm = edm;
     Mt = mt;
     Dsgd = dsgd;
+    GtHsgd = gt_hsgd;
+    Deepstorm = deepstorm;
+    Gt = gt;
+    Muffliato = muffliato;
 }
 
 impl Method {
+    /// Those of the paper's experiments.
+    pub const PAPER: &'static [Method] = &[Method::Prdo, Method::Ed, Method::Edm, Method::Mt, Method::Dsgd];
+
     /// Its number among the methods of this crate; one from elsewhere comes after them all.
     pub fn place(self) -> usize {
         Method::ALL.iter().position(|method| *method == self).unwrap_or(Method::ALL.len())
@@ -66,7 +79,13 @@ mod tests {
             for combine in [Combine::After, Combine::First] {
                 let settings = Settings::new(0.1).combine(combine);
                 let (exchanges, vectors) = method.exchanges(&settings);
-                assert_eq!(exchanges * vectors, if method == Method::Mt { 2 } else { 1 }, "{method}");
+                let tracking = [Method::Mt, Method::Gt, Method::GtHsgd, Method::Deepstorm];
+                let sent = match method {
+                    _ if tracking.contains(&method) => 2,
+                    _ if method == Method::Muffliato => 3,
+                    _ => 1,
+                };
+                assert_eq!(exchanges * vectors, sent, "{method}");
                 let mut node = method.start::<Exposed>(&start, &settings).unwrap();
                 for round in 0..3 {
                     let gamma = method.asks(&settings, round).gamma();

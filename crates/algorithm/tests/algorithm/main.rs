@@ -1,4 +1,5 @@
-//! Graphs from outside.
+//! Graphs and methods from outside.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod family;
 mod graphs;

@@ -18,7 +18,7 @@ pub struct FrontierArgs {
     /// Which feature maps, separated by commas; default: both.
     #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_parser = maps())]
     pub features: Vec<Map>,
-    /// Which methods, separated by commas; default: all five.
+    /// Which methods, separated by commas; default: the paper's five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
     /// The budgets ε, separated by commas; default: 0.5,1,2,4,6,8 (1,8 with --quick). Any other uses the settings chosen

@@ -13,7 +13,7 @@ pub struct Table1Args {
     /// The folder that holds cifar-10-batches-bin.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub data: PathBuf,
-    /// Which methods, separated by commas; default: all five.
+    /// Which methods, separated by commas; default: the paper's five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
     /// The budgets ε, separated by commas; default: 4,6,8 (8 with --quick).

@@ -15,7 +15,7 @@ pub struct TuneArgs {
     pub on: RecordsArgs,
     #[command(flatten)]
     pub size: DrawnArgs,
-    /// Which methods, separated by commas; default: all five.
+    /// Which methods, separated by commas; default: the paper's five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
     /// How many settings to try for each method.

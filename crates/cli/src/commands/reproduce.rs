@@ -1,5 +1,6 @@
 //! `prdo reproduce`: from what was typed to an experiment, and what is printed of it.
 
+use crate::cli::figure_1::{Figure1Args, MethodOrAll};
 use crate::cli::frontier::FrontierArgs;
 use crate::cli::table_1::Table1Args;
 use crate::cli::{Experiment, ExperimentArgs};
@@ -8,6 +9,7 @@ use crate::commands::table::print_table;
 use crate::commands::watch::{Bar, Stop, checkpoint_interval};
 use crate::commands::{Failure, use_threads};
 use crate::progress::{Counter, say, tell};
+use prdo::algorithm::Method;
 use prdo::build::Built;
 use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, names};
@@ -49,10 +51,11 @@ pub fn run(experiment: &Experiment) -> Result<(), Failure> {
     }
 }
 
-fn run_figure_1(args: &ExperimentArgs) -> Result<(), Failure> {
+fn run_figure_1(Figure1Args { experiment: args, methods }: &Figure1Args) -> Result<(), Failure> {
+    let methods = MethodOrAll::methods(methods, Method::PAPER);
     let folder = new_folder(args, "figure-1")?;
-    let bar = Counter::new(figure_1::runs(args.quick), "runs");
-    let measured = figure_1::measure(args.quick, &|what| bar.step(what))?;
+    let bar = Counter::new(figure_1::runs(args.quick, &methods), "runs");
+    let measured = figure_1::measure(args.quick, &methods, &|what| bar.step(what))?;
     drop(bar);
     measured.write(&folder)?;
     if args.out.json {
@@ -61,6 +64,10 @@ fn run_figure_1(args: &ExperimentArgs) -> Result<(), Failure> {
     say(&measured.about());
     say("");
     let (head, rows) = measured.table();
+    print_table(&head, &rows);
+    say("");
+    say(&measured.about_costs());
+    let (head, rows) = measured.costs();
     print_table(&head, &rows);
     say("");
     say(&measured.verdict());

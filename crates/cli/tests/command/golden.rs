@@ -259,7 +259,7 @@ fn experiment(desk: &Desk, name: &str, options: &str, files: &[&str]) {
 
 #[test]
 fn golden_figure_1() {
-    experiment(&Desk::new(), "figure-1", "", &["table.csv"]);
+    experiment(&Desk::new(), "figure-1", "", &["table.csv", "costs.csv"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The paper's first experiment: non-private heterogeneous logistic regression on a 32-node ring, with full
 //! gradients (left) and with minibatches (right).
 
+mod costs;
 mod page;
 mod results;
 
@@ -50,6 +51,7 @@ struct Curve {
 pub struct Figure1 {
     setting: Setting,
     quick: bool,
+    methods: Vec<Method>,
     full: Vec<Curve>,
     minibatch: Vec<Curve>,
     pub results: Results,
@@ -59,24 +61,24 @@ fn setting(quick: bool) -> Setting {
     if quick { QUICK } else { PAPER }
 }
 
-pub fn runs(quick: bool) -> u64 {
-    2 + Method::ALL.len() as u64 * (1 + setting(quick).streams)
+pub fn runs(quick: bool, methods: &[Method]) -> u64 {
+    1 + methods.len() as u64 * (1 + setting(quick).streams)
 }
 
-/// Runs everything, or a smaller version; `tick` is told what was run.
-pub fn measure(quick: bool, tick: &(dyn Fn(&str) + Sync)) -> Result<Figure1, Error> {
+/// Runs these methods, in full or in a smaller version; `tick` is told what was run.
+pub fn measure(quick: bool, methods: &[Method], tick: &(dyn Fn(&str) + Sync)) -> Result<Figure1, Error> {
     let (setting, started) = (setting(quick), Instant::now());
-    let full = full_batch(&setting, tick)?;
+    let full = full_batch(&setting, methods, tick)?;
     let agreement = prdo_against_ed(&setting)?;
     tick("PRDO against ED");
-    let minibatch = minibatch(&setting, tick)?;
+    let minibatch = minibatch(&setting, methods, tick)?;
     let results = Results {
         full_batch: FullBatch::of(&full, agreement),
-        minibatch: Minibatch::of(&minibatch, setting.streams),
+        minibatch: Minibatch::of(methods, &minibatch, setting.streams),
         quick,
         seconds: started.elapsed().as_secs_f64(),
     };
-    Ok(Figure1 { setting, quick, full, minibatch, results })
+    Ok(Figure1 { setting, quick, methods: methods.to_vec(), full, minibatch, results })
 }
 
 fn problem(setting: &Setting, method: Method) -> Result<Run<Logistic>, RunError> {
@@ -88,19 +90,27 @@ fn problem(setting: &Setting, method: Method) -> Result<Run<Logistic>, RunError>
     Ok(Run::new(model, data, ring, method, settings).rounds(setting.rounds))
 }
 
-fn full_batch(setting: &Setting, tick: &(dyn Fn(&str) + Sync)) -> Result<Vec<Curve>, Error> {
+fn full_batch(
+    setting: &Setting,
+    methods: &[Method],
+    tick: &(dyn Fn(&str) + Sync),
+) -> Result<Vec<Curve>, Error> {
     let curve = |method: &Method| {
         let outcome = problem(setting, *method)?.record_every(1).train()?;
         tick(method.card().title);
         Ok(Curve { method: *method, rows: outcome.rows })
     };
-    Method::ALL.iter().map(curve).collect()
+    methods.iter().map(curve).collect()
 }
 
 /// Five paired streams: stream s draws the same batches for every method. PRDO starts from the full gradient.
-fn minibatch(setting: &Setting, tick: &(dyn Fn(&str) + Sync)) -> Result<Vec<Curve>, Error> {
+fn minibatch(
+    setting: &Setting,
+    methods: &[Method],
+    tick: &(dyn Fn(&str) + Sync),
+) -> Result<Vec<Curve>, Error> {
     let jobs: Vec<(Method, u64)> =
-        Method::ALL.iter().flat_map(|m| (1..=setting.streams).map(move |s| (*m, s))).collect();
+        methods.iter().flat_map(|m| (1..=setting.streams).map(move |s| (*m, s))).collect();
     let curve = |(method, stream): &(Method, u64)| {
         let outcome = problem(setting, *method)?
             .batch(setting.batch, Sampling::WithoutReplacement)

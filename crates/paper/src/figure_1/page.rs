@@ -9,9 +9,14 @@ use prdo::report::{Page, method_style, table};
 use prdo::store::{Folder, names};
 
 /// A panel: every method's mean over its streams, with the range as a band, against a column.
-fn panel(title: &str, x_label: &str, curves: &[Curve], x: &dyn Fn(&Row) -> f64) -> Chart {
+fn panel(
+    title: &str,
+    x_label: &str,
+    (methods, curves): (&[Method], &[Curve]),
+    x: &dyn Fn(&Row) -> f64,
+) -> Chart {
     let mut chart = Chart::new(title, x_label, "‖∇f(x̄)‖").y_scale(Scale::Log);
-    for method in Method::ALL {
+    for method in methods {
         let own: Vec<&Curve> = curves.iter().filter(|c| c.method == *method).collect();
         let Some(first) = own.first() else { continue };
         let values = |k: usize| own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
@@ -40,8 +45,8 @@ impl Figure1 {
         let x = |row: &Row| value(setting, row);
         let title = format!("Minibatch {}, {} streams", setting.batch, setting.streams);
         Figure::new("")
-            .panel(panel("Full batch", label, &self.full, &x))
-            .panel(panel(&title, label, &self.minibatch, &x))
+            .panel(panel("Full batch", label, (&self.methods, &self.full), &x))
+            .panel(panel(&title, label, (&self.methods, &self.minibatch), &x))
             .columns(2)
             .shared_legend()
     }
@@ -51,23 +56,37 @@ impl Figure1 {
             write_figures(folder.path(), axis.0, &self.figure(axis))?;
         }
         let (head, rows) = self.table();
-        let mut csv = head.join(",") + "\n";
-        rows.iter().for_each(|row| csv += &(row.join(",") + "\n"));
-        folder.write(names::TABLE, csv.as_bytes())?;
+        folder.write(names::TABLE, text_of(&head, &rows).as_bytes())?;
+        let (cost_head, costs) = self.costs();
+        folder.write("costs.csv", text_of(&cost_head, &costs).as_bytes())?;
         folder.write("curves.csv", curves_csv(&self.full, &self.minibatch).as_bytes())?;
 
         let mut page = Page::new("Figure 1: heterogeneous logistic regression", &self.verdict());
         page.paragraph(&self.about());
         page.add(&table(&head, &rows, &[]));
+        page.paragraph(&self.about_costs());
+        page.add(&table(&cost_head, &costs, &[]));
         for axis in AXES {
             page.figure(self.figure(axis));
         }
         page.note("Not private: this experiment uses no noise and no clipping (ε = ∞).", true);
         page.heading("Repeat it");
-        page.code(if self.quick { "prdo reproduce figure-1 --quick" } else { "prdo reproduce figure-1" });
+        page.code(&self.command());
         folder.write(names::REPORT, page.finish().as_bytes())?;
         folder.write(names::RESULTS, (serde_json::to_string_pretty(&self.results)? + "\n").as_bytes())?;
         Ok(())
+    }
+
+    fn command(&self) -> String {
+        let mut command = String::from("prdo reproduce figure-1");
+        if self.quick {
+            command += " --quick";
+        }
+        if self.methods != Method::PAPER {
+            let names: Vec<&str> = self.methods.iter().map(|method| method.card().name).collect();
+            command += &format!(" --methods {}", names.join(","));
+        }
+        command
     }
 
     pub fn table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
@@ -90,7 +109,7 @@ impl Figure1 {
                 cell(Some(streams.fold(0.0, f64::max))),
             ]
         };
-        (head, Method::ALL.iter().map(row).collect())
+        (head, self.methods.iter().map(row).collect())
     }
 
     pub fn verdict(&self) -> String {
@@ -113,6 +132,12 @@ impl Figure1 {
              gradient. Late: mean over the last sixth of the rounds."
         )
     }
+}
+
+fn text_of(head: &[&str], rows: &[Vec<String>]) -> String {
+    let mut csv = head.join(",") + "\n";
+    rows.iter().for_each(|row| csv += &(row.join(",") + "\n"));
+    csv
 }
 
 fn curves_csv(full: &[Curve], minibatch: &[Curve]) -> String {

@@ -30,6 +30,7 @@ pub struct Minibatch {
     /// Means over the streams.
     pub late_grad_norm: ByMethod<f64>,
     pub late_grad_norm_by_stream: ByMethod<Vec<f64>>,
+    /// Over the best of the other methods.
     pub prdo_over_best_baseline: f64,
 }
 
@@ -41,12 +42,12 @@ impl FullBatch {
 }
 
 impl Minibatch {
-    pub(super) fn of(curves: &[Curve], streams: u64) -> Self {
+    pub(super) fn of(methods: &[Method], curves: &[Curve], streams: u64) -> Self {
         let of = |method: &Method| {
             let own = curves.iter().filter(|curve| curve.method == *method);
             (*method, own.map(|curve| late(&curve.rows)).collect::<Vec<f64>>())
         };
-        let by_stream: Vec<(Method, Vec<f64>)> = Method::ALL.iter().map(of).collect();
+        let by_stream: Vec<(Method, Vec<f64>)> = methods.iter().map(of).collect();
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let means = ByMethod(by_stream.iter().map(|(method, values)| (*method, mean(values))).collect());
         let baselines = means.0.iter().filter(|(method, _)| *method != Method::Prdo);
@@ -61,7 +62,7 @@ impl Minibatch {
 }
 
 /// Mean of ‖∇f(x̄)‖ over the last sixth of the rounds (500–600 in the paper's setting).
-fn late(rows: &[Row]) -> f64 {
+pub(super) fn late(rows: &[Row]) -> f64 {
     let last = rows.last().map_or(0, |row| row.round);
     let late: Vec<f64> =
         rows.iter().filter(|row| row.round >= last - last / 6).map(|row| row.grad_norm).collect();

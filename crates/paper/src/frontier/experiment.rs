@@ -57,7 +57,7 @@ impl Frontier {
             skipped: Vec::new(),
             data: typed_or(&request.data, data),
             maps: typed_or(&request.maps, maps),
-            methods: typed_or(&request.methods, Method::ALL),
+            methods: typed_or(&request.methods, Method::PAPER),
             epsilons: typed_or(&request.epsilons, epsilons),
             seeds: request.seeds.unwrap_or(SEEDS),
             folder: request.folder,
@@ -128,7 +128,7 @@ impl Grid for Frontier {
             .option(self.folder != Path::new("data"), "folder", &quoted(&self.folder))
             .option(!self.quick && self.data != Data::REAL, "data", &list(&self.data))
             .option(self.maps != maps, "features", &list(&self.maps))
-            .option(self.methods != Method::ALL, "methods", &list(&self.methods))
+            .option(self.methods != Method::PAPER, "methods", &list(&self.methods))
             .option(self.epsilons != budgets, "epsilon", &list(&self.epsilons))
             .option(self.seeds != SEEDS, "seeds", &self.seeds.to_string())
             .option(self.out != default_out(self.quick), "out", &quoted(&self.out))

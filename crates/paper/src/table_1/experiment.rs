@@ -58,7 +58,7 @@ impl Table1 {
                 noise: request.noise,
                 start: request.start,
             },
-            methods: typed_or(&request.methods, Method::ALL),
+            methods: typed_or(&request.methods, Method::PAPER),
             epsilons: typed_or(&request.epsilons, epsilons),
             seeds: typed_or(&request.seeds, &[1]),
             out: request.out.unwrap_or_else(|| default_out(setting)),
@@ -144,7 +144,7 @@ impl Grid for Table1 {
         Command::new("prdo reproduce table-1")
             .switch(quick, "quick")
             .option(!quick && self.data != Path::new("data"), "data", &quoted(&self.data))
-            .option(self.methods != Method::ALL, "methods", &list(&self.methods))
+            .option(self.methods != Method::PAPER, "methods", &list(&self.methods))
             .option(self.epsilons != budgets, "epsilon", &list(&self.epsilons))
             .option(self.group.rounds != rounds, "rounds", &self.group.rounds.to_string())
             .option(self.seeds != [1], "seeds", &list(&self.seeds))

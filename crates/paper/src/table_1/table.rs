@@ -34,7 +34,7 @@ impl<'a> AccuracyTable<'a> {
                 || (wanted && asked.methods.contains(method))
                 || cells.iter().any(|cell| cell.key.method == *method)
         };
-        let methods = Method::ALL.iter().copied().filter(there).collect();
+        let methods = Method::PAPER.iter().copied().filter(there).collect();
         Self { group, methods, epsilons: ascending(epsilons), cells }
     }
 

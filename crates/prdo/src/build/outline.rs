@@ -37,7 +37,8 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
     };
     let images = matches!(records, AnyHoldings::Images(_));
     let model = plan_model(run, kind, records.facts(), images)?;
-    let recipe = recipe(run, kind, records.least()).map_err(|e| records.explain_batch(e))?;
+    let recipe =
+        recipe(run, kind, records.least()).map_err(|e| records.explain_batch(e))?.for_network(&spectrum);
     let mut spent = recipe.earlier.clone();
     spent.append(&earlier_runs(run)?);
     Ok(Outline { wiring, spectrum, model, recipe, records, spent })

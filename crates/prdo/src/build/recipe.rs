@@ -3,6 +3,7 @@
 use super::model::located;
 use crate::run::{Guarantee, Privacy, PrivacySettings};
 use prdo_accounting::{History, Method as Accounting};
+use prdo_algorithm::graph::Spectrum;
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::Sampling;
 use prdo_runfile::{ConfigError, Key, ModelKind, NO_PRIVACY, RunFile, sampling_name};
@@ -27,6 +28,12 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// The same, with what a method's settings take from the network where nothing was given.
+    #[must_use]
+    pub fn for_network(self, spectrum: &Spectrum) -> Self {
+        Self { settings: self.settings.for_network(self.method, spectrum), ..self }
+    }
+
     /// What a private run promises, after `spent` was released about the same records.
     pub fn guarantee(&self, run: &RunFile, spent: &History) -> Result<Option<Guarantee>, ConfigError> {
         let Some(privacy) = self.privacy else { return Ok(None) };

@@ -47,7 +47,7 @@ pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result
     let spectrum = wiring.mixing.check(run.graph.allow_indefinite).map_err(|e| located(run, &e.into()))?;
     let kind = run.model_kind()?;
     let model = plan_model(run, kind, public.facts, public.bytes)?;
-    let recipe = recipe(run, kind, least)?;
+    let recipe = recipe(run, kind, least)?.for_network(&spectrum);
     let started = recipe.method.start::<Noised>(&model.start, &recipe.settings);
     started.map_err(|e| located(run, &SimulationError::Settings(e).into()))?;
     let (gradient, difference) = recipe.clip.ok_or_else(|| run.missing(Key::ClipGradient))?;

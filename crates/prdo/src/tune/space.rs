@@ -201,7 +201,10 @@ mod tests {
     fn what_can_be_kept_is_listed_most_telling_first() {
         let keys: Vec<&str> = Axis::all().into_iter().map(|axis| axis.key().path()).collect();
         let common = ["method.step_size", "rounds", "batch.size", "clip.gradient"];
-        assert_eq!(keys, [&common[..], &["method.gamma", "clip.difference", "method.beta"]].concat());
+        assert_eq!(
+            keys,
+            [&common[..], &["method.gamma", "clip.difference", "method.beta", "method.exchanges"]].concat()
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_algorithm::methods::steps::{EXCHANGES, OMEGA};
 use prdo_algorithm::{Combine, Method, Settings};
 use prdo_privacy::*;
 use prdo_simulator::Simulation;
@@ -216,6 +217,108 @@ proptest! {
                 (x_before, x, v_before) = (x, next, v);
             }
         }
+    }
+
+    /// `gt-hsgd` with γ = 1 and b₀ = b is `gt`, which is `mt` with β = 0: bit for bit, in both forms.
+    #[test]
+    fn the_trackers_meet(w in mixing(), d in 1usize..5, seed in 0u64..1000, b in 1usize..6, first in any::<bool>()) {
+        let data = bowls(w.nodes(), 6, d, seed);
+        let combine = if first { Combine::First } else { Combine::After };
+        let run = |method| {
+            let settings = Settings::new(0.2).gamma(1.0).beta(0.0).combine(combine);
+            let mut run = private(&data, &w, method, settings, (b, b), seed);
+            go(&mut run, 25, false);
+            (stack(&run), run.epsilon_spent())
+        };
+        let tracking = run(Method::Gt);
+        prop_assert_eq!(&run(Method::GtHsgd), &tracking);
+        prop_assert_eq!(&run(Method::Mt), &tracking);
+    }
+
+    /// Full batch, no clipping, no noise: recursive directions are gradients, for any γ.
+    #[test]
+    fn full_batch_recursion_is_the_gradient(w in mixing(), d in 1usize..5, seed in 0u64..1000, gamma in 0.02..1.0_f64) {
+        let data = bowls(w.nodes(), 4, d, seed);
+        for (recursive, plain) in [(Method::GtHsgd, Method::Gt), (Method::Deepstorm, Method::Deepstorm)] {
+            let run = |method, gamma| {
+                let mut run = open(&data, &w, method, Settings::new(0.2).gamma(gamma), (Sampling::Full, 4, 4), seed);
+                go(&mut run, 40, false);
+                stack(&run)
+            };
+            let (a, b) = (run(recursive, gamma), run(plain, 1.0));
+            prop_assert!(distance(&a, &b) < 1e-11, "{recursive}: {:e}", distance(&a, &b));
+        }
+    }
+
+    /// x̄⁺ = x̄ − αv̄ for every method, privately: tracked directions, corrections and further exchanges keep the mean.
+    #[test]
+    fn every_method_moves_the_mean_along_the_mean_direction(w in mixing(), d in 1usize..4, seed in 0u64..1000) {
+        let (n, alpha) = (w.nodes() as f64, 0.15);
+        let data = bowls(w.nodes(), 6, d, seed);
+        for method in Method::ALL {
+            for combine in [Combine::After, Combine::First] {
+                let settings = Settings::new(alpha).gamma(0.3).combine(combine).with(OMEGA.is(1.3));
+                let mut run = private(&data, &w, *method, settings, (4, 3), seed);
+                for _ in 0..12 {
+                    let before = run.average();
+                    run.step(false).unwrap();
+                    for (k, (x, next)) in before.iter().zip(run.average()).enumerate() {
+                        let v = run.directions().map(|v| v[k]).sum::<f64>() / n;
+                        prop_assert!((next - (x - alpha * v)).abs() < 1e-11, "{method}, {combine:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// One exchange of gossip is `dsgd`, bit for bit, whatever ω; K plain ones are W^K.
+    #[test]
+    fn many_exchanges_are_powers_of_w(w in mixing(), d in 1usize..4, seed in 0u64..1000, omega in 1.0..1.9_f64) {
+        let n = w.nodes();
+        let data = bowls(n, 6, d, seed);
+        let many = |k: f64, omega: f64| {
+            Settings::new(0.2).with(EXCHANGES.is(k)).with(OMEGA.is(omega))
+        };
+        let run = |method, settings| {
+            let mut run = private(&data, &w, method, settings, (4, 3), seed);
+            go(&mut run, 15, false);
+            stack(&run)
+        };
+        prop_assert_eq!(run(Method::Muffliato, many(1.0, omega)), run(Method::Dsgd, Settings::new(0.2)));
+
+        let mut plain = private(&data, &w, Method::Muffliato, many(3.0, 1.0), (4, 3), seed);
+        let before = stack(&plain);
+        plain.step(false).unwrap();
+        let v: Vec<Vec<f64>> = plain.directions().map(<[f64]>::to_vec).collect();
+        let mut z: Vec<Vec<f64>> = (0..n).map(|i| (0..d).map(|k| before[i][k] - 0.2 * v[i][k]).collect()).collect();
+        for _ in 0..3 {
+            let mixed = |i: usize, k: usize| (0..n).map(|j| w.weight(i, j) * z[j][k]).sum::<f64>();
+            z = (0..n).map(|i| (0..d).map(|k| mixed(i, k)).collect()).collect();
+        }
+        prop_assert!(distance(&stack(&plain), &z) < 1e-12);
+    }
+
+    /// Trackers reach the exact minimiser of heterogeneous quadratics on random graphs; more exchanges make the bias of
+    /// D-SGD smaller.
+    #[test]
+    fn trackers_are_exact_and_gossip_is_less_biased(w in mixing(), seed in 0u64..1000) {
+        let (n, d) = (w.nodes(), 2);
+        let data = bowls(n, 5, d, seed);
+        let best = vec![minimiser(&data, d); n];
+        let error = |method, settings| {
+            let mut run = open(&data, &w, method, settings, (Sampling::Full, 5, 5), 1);
+            go(&mut run, 4000, false);
+            distance(&stack(&run), &best)
+        };
+        for method in [Method::Gt, Method::GtHsgd, Method::Deepstorm] {
+            for combine in [Combine::After, Combine::First] {
+                let error = error(method, Settings::new(0.1).combine(combine));
+                prop_assert!(error < 1e-9, "{method}, {combine:?}: {error:e}");
+            }
+        }
+        let exchanged = |k| error(Method::Muffliato, Settings::new(0.2).with(EXCHANGES.is(k)).with(OMEGA.is(1.0)));
+        let errors = [1.0, 3.0, 9.0].map(exchanged);
+        prop_assert!(errors[0] >= errors[1] && errors[1] >= errors[2], "{errors:?}");
     }
 
     /// W = 11ᵀ/n: all nodes hold the same model after one round, to the bit.

@@ -98,7 +98,7 @@ fn effort(args: &TuneArgs) -> Result<Effort, Failure> {
         })
     };
     let keep = args.keep.iter().map(axis).collect::<Result<Vec<_>, _>>()?;
-    let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
+    let methods = if args.methods.is_empty() { Method::PAPER.to_vec() } else { args.methods.clone() };
     Ok(Effort { methods, trials: args.trials as usize, seeds: args.seeds as usize, keep })
 }
 

@@ -1,0 +1,57 @@
+//! What a node asks of its records, and the direction v that it makes of the answers. To add one: its file here.
+
+mod gradient;
+mod momentum;
+mod recursive;
+
+pub use gradient::Gradient;
+pub use momentum::{BETA, Momentum};
+pub use recursive::{GAMMA, Recursive};
+
+use super::{Asks, Parameter, Settings};
+use prdo_privacy::{Protection, Query, Released, Start};
+
+/// A direction, one half of a method; the other is a [`NetworkStep`](super::NetworkStep).
+pub trait Direction: Send + Sync + 'static {
+    /// What it reads of the settings.
+    const PARAMETERS: &'static [Parameter];
+    /// Whether its first round uses the special batch b₀.
+    const FIRST_BATCH: bool = false;
+    /// Whether it asks for same-record differences.
+    const DIFFERENCES: bool = false;
+
+    type State<P: Protection>: DirectionState<P>;
+
+    fn start<P: Protection>(x0: &Start, settings: &Settings) -> Self::State<P>;
+
+    /// What round number `round` asks, counted from 0: what [`DirectionState::query`] will be.
+    fn asks(_settings: &Settings, _round: u32) -> Asks {
+        Asks::Gradient
+    }
+}
+
+/// A node's direction between two rounds.
+pub trait DirectionState<P: Protection>: Send + Sync {
+    /// Whether v depends on the v before it, so that it belongs in checkpoints.
+    const REMEMBERS: bool;
+
+    /// This round's query, at the model x.
+    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P>;
+
+    /// Takes the answer to that query: makes v.
+    fn take(&mut self, x: &Released<P>, answer: Released<P>);
+
+    fn v(&self) -> &Released<P>;
+
+    fn v_mut(&mut self) -> &mut Released<P>;
+
+    /// The vectors of the state besides v, for checkpoints.
+    fn vectors(&self) -> Vec<&Released<P>> {
+        Vec::new()
+    }
+
+    /// The same vectors, and v, to be overwritten when `rounds` rounds are done.
+    fn restore(&mut self, _rounds: u32) -> Vec<&mut Released<P>> {
+        vec![self.v_mut()]
+    }
+}

@@ -1,0 +1,93 @@
+//! The recursive estimate: the last direction, moved along by how much the batch's gradients changed (STORM, PRDO).
+//!
+//! ```text
+//! t = 0:  v = noisy gradient at x⁰, batch b₀
+//! t ≥ 1:  v = (1−γ)v₋ + noisy { γ·gradient at x + (1−γ)·(gradient at x − gradient at x₋, same batch) }
+//! ```
+//!
+//! Equations `eq:main-recursion` and `eq:main-query`. The braces are the fresh query; its noise already has the deviation
+//! z·S_γ/b, which the paper writes γν_dp.
+
+use super::{Direction, DirectionState};
+use crate::methods::{Asks, Number, Parameter, Settings, Tuning};
+use prdo_privacy::{Protection, Query, Released, Start};
+
+pub const GAMMA: Number = Number {
+    name: "gamma",
+    symbol: "γ",
+    doc: "weight of the fresh gradient; 1 is Exact Diffusion",
+    allowed: "above 0 and at most 1",
+    is_allowed: |x| x > 0.0 && x <= 1.0,
+    default: 0.1,
+    tuning: Some(Tuning::Factors(0.03, 1.0)),
+};
+
+impl Settings {
+    #[must_use]
+    pub fn gamma(self, gamma: f64) -> Self {
+        self.with(GAMMA.is(gamma))
+    }
+}
+
+pub struct Recursive;
+
+impl Direction for Recursive {
+    const PARAMETERS: &'static [Parameter] = &[GAMMA.parameter()];
+    const FIRST_BATCH: bool = true;
+    const DIFFERENCES: bool = true;
+    type State<P: Protection> = State<P>;
+
+    fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
+        let v = Released::zeros(x0.dimension());
+        State { t: 0, x_previous: Released::start(x0), v, gamma: GAMMA.of(settings) }
+    }
+
+    fn asks(settings: &Settings, round: u32) -> Asks {
+        match round {
+            0 => Asks::Gradient,
+            _ => Asks::Recursive { gamma: GAMMA.of(settings) },
+        }
+    }
+}
+
+pub struct State<P: Protection> {
+    t: u32,
+    x_previous: Released<P>,
+    v: Released<P>,
+    gamma: f64,
+}
+
+impl<P: Protection> DirectionState<P> for State<P> {
+    const REMEMBERS: bool = true;
+
+    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P> {
+        match self.t {
+            0 => Query::gradient(x).on_first_batch(),
+            _ => Query::recursive(x, &self.x_previous, self.gamma),
+        }
+    }
+
+    fn take(&mut self, x: &Released<P>, answer: Released<P>) {
+        // At t = 0 the old direction is zero, so this is v = answer.
+        self.v.blend(1.0 - self.gamma, 1.0, &answer);
+        self.x_previous.assign([(1.0, x)]);
+        self.t += 1;
+    }
+
+    fn v(&self) -> &Released<P> {
+        &self.v
+    }
+
+    fn v_mut(&mut self) -> &mut Released<P> {
+        &mut self.v
+    }
+
+    fn vectors(&self) -> Vec<&Released<P>> {
+        vec![&self.x_previous]
+    }
+
+    fn restore(&mut self, rounds: u32) -> Vec<&mut Released<P>> {
+        self.t = rounds;
+        vec![&mut self.x_previous, &mut self.v]
+    }
+}

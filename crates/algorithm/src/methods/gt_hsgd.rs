@@ -1,0 +1,22 @@
+//! GT-HSGD (`gt-hsgd`): tracking of a recursive estimate.
+//!
+//! ```text
+//! v  = (1−γ)v₋ + noisy { γ·gradient at x + (1−γ)·(gradient at x − gradient at x₋, same batch) },  first batch b₀
+//! y  = Σ_j W_ij (y₋ + v − v₋)_j;   x⁺ = Σ_j W_ij (x − αy)_j
+//! ```
+//!
+//! Reference: Xin, Khan, Kar, "A hybrid variance-reduced method for decentralized stochastic non-convex optimization", 2021 (γ is
+//! their β). Not private there; here at PRDO's price, with twice its vectors.
+
+use super::directions::{GAMMA, Recursive};
+use super::steps::Tracking;
+use super::{COMBINE, Card, Cell};
+
+pub static METHOD: Cell<Recursive, Tracking> = Cell::new(Card {
+    name: "gt-hsgd",
+    title: "GT-HSGD",
+    idea: "tracks a recursive estimate with a second vector per round",
+    parameters: &[GAMMA.parameter(), COMBINE.parameter()],
+    first_batch: true,
+    differences: true,
+});

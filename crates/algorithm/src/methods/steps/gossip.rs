@@ -1,0 +1,184 @@
+//! Gossip: a step, and averaging with the neighbours once or several times.
+//!
+//! ```text
+//! x⁺ = Σ_j W_ij (x − αv)_j          (`combine = "first"`: x⁺ = Σ_j W_ij x_j − αv)
+//!
+//! K exchanges:  z₀ = x − αv;   z₁ = Wz₀;   z_{k+1} = ωWz_k + (1−ω)z_{k−1};   x⁺ = z_K
+//! ```
+//!
+//! With ω = 1 that is W^K; with ω = 2(1−√(g(1−g/4)))/(1−g/2)², g = 1 − λ₂(W), the Chebyshev-like recursion of Muffliato
+//! (Cyffers, Even, Bellet, Massoulié 2022), whose polynomial of W contracts disagreement faster. All of it keeps the mean. W:
+//! symmetric, doubly stochastic.
+
+use super::{NetworkStep, StepState};
+use crate::graph::Spectrum;
+use crate::message::{Inbox, Message};
+use crate::methods::{COMBINE, Combine, Method, Number, Parameter, Settings, Tuning};
+use prdo_privacy::{Protection, Released, Start};
+
+/// One exchange, after the step or before it.
+pub struct Gossip;
+
+/// K exchanges after the step.
+pub struct ManyGossip;
+
+pub const EXCHANGES: Number = Number {
+    name: "exchanges",
+    symbol: "K",
+    doc: "exchanges of messages per round",
+    allowed: "that is whole, from 1 to 100",
+    is_allowed: |x| x.fract() == 0.0 && (1.0..=100.0).contains(&x),
+    default: 3.0,
+    tuning: Some(Tuning::Whole(1.0, 8.0)),
+};
+
+pub const OMEGA: Number = Number {
+    name: "omega",
+    symbol: "ω",
+    doc: "acceleration of the exchanges: 1 is none, 0 Muffliato's choice for the network",
+    allowed: "of at least 1 and below 2, or 0",
+    is_allowed: |x| x == 0.0 || (1.0..2.0).contains(&x),
+    default: 0.0,
+    tuning: None,
+};
+
+/// Muffliato's ω for a network of this spectral gap: from 1.07 at a gap of 1 towards 2.
+fn omega(gap: f64) -> f64 {
+    let gap = gap.clamp(1e-12, 1.0);
+    2.0 * (1.0 - (gap * (1.0 - gap / 4.0)).sqrt()) / (1.0 - gap / 2.0).powi(2)
+}
+
+impl Settings {
+    /// The same, with what is left to the network: ω.
+    #[must_use]
+    pub fn for_network(self, method: Method, spectrum: &Spectrum) -> Self {
+        match method.card().reads(&OMEGA.parameter()) && OMEGA.of(&self) == 0.0 {
+            true => self.with(OMEGA.is(omega(spectrum.spectral_gap))),
+            false => self,
+        }
+    }
+}
+
+impl NetworkStep for Gossip {
+    const PARAMETERS: &'static [Parameter] = &[COMBINE.parameter()];
+    type State<P: Protection> = Once<P>;
+
+    fn start<P: Protection>(x0: &Start, settings: &Settings) -> Once<P> {
+        Once { x: Released::start(x0), alpha: settings.step_size, combine: COMBINE.of(settings) }
+    }
+}
+
+pub struct Once<P: Protection> {
+    x: Released<P>,
+    alpha: f64,
+    combine: Combine,
+}
+
+impl<P: Protection> StepState<P> for Once<P> {
+    fn x(&self) -> &Released<P> {
+        &self.x
+    }
+
+    fn adapt(&mut self, v: &Released<P>) -> Message<P> {
+        match self.combine {
+            Combine::After => Message::one(Released::combine([(1.0, &self.x), (-self.alpha, v)])),
+            Combine::First => Message::one(self.x.clone()),
+        }
+    }
+
+    fn mix(&mut self, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
+        inbox.mix(0, &mut self.x);
+        if self.combine == Combine::First {
+            self.x.blend(1.0, -self.alpha, v);
+        }
+        None
+    }
+
+    fn vectors(&self) -> Vec<&Released<P>> {
+        vec![&self.x]
+    }
+
+    fn restore(&mut self) -> Vec<&mut Released<P>> {
+        vec![&mut self.x]
+    }
+}
+
+impl NetworkStep for ManyGossip {
+    const PARAMETERS: &'static [Parameter] = &[EXCHANGES.parameter(), OMEGA.parameter()];
+    type State<P: Protection> = Many<P>;
+
+    fn start<P: Protection>(x0: &Start, settings: &Settings) -> Many<P> {
+        Many {
+            x: Released::start(x0),
+            now: Released::zeros(x0.dimension()),
+            before: Released::zeros(x0.dimension()),
+            exchange: 0,
+            alpha: settings.step_size,
+            exchanges: EXCHANGES.of(settings) as u32,
+            // Left to a network that nobody told of: plain gossip.
+            omega: OMEGA.of(settings).max(1.0),
+        }
+    }
+
+    fn exchanges(settings: &Settings) -> (u32, u32) {
+        (EXCHANGES.of(settings) as u32, 1)
+    }
+}
+
+pub struct Many<P: Protection> {
+    x: Released<P>,
+    /// z_k and z_{k−1}, within a round.
+    now: Released<P>,
+    before: Released<P>,
+    exchange: u32,
+    alpha: f64,
+    exchanges: u32,
+    omega: f64,
+}
+
+impl<P: Protection> StepState<P> for Many<P> {
+    fn x(&self) -> &Released<P> {
+        &self.x
+    }
+
+    fn adapt(&mut self, v: &Released<P>) -> Message<P> {
+        self.now.assign([(1.0, &self.x), (-self.alpha, v)]);
+        self.exchange = 0;
+        Message::one(self.now.clone())
+    }
+
+    fn mix(&mut self, _v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
+        inbox.mix(0, &mut self.x);
+        // The first exchange has no z before it.
+        if self.exchange > 0 && self.omega != 1.0 {
+            self.x.blend(self.omega, 1.0 - self.omega, &self.before);
+        }
+        self.exchange += 1;
+        if self.exchange == self.exchanges {
+            return None;
+        }
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.now.assign([(1.0, &self.x)]);
+        Some(Message::one(self.now.clone()))
+    }
+
+    fn vectors(&self) -> Vec<&Released<P>> {
+        vec![&self.x]
+    }
+
+    fn restore(&mut self) -> Vec<&mut Released<P>> {
+        vec![&mut self.x]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omega_is_that_of_the_gap() {
+        // `accounting` of tests/fixtures/family.json.
+        assert!((omega(0.172_745_751_406_263_03) - 1.421_915_677_742_316_8).abs() < 1e-14);
+        assert!((1.0..2.0).contains(&omega(0.0)) && (1.0..2.0).contains(&omega(1.0)));
+    }
+}
