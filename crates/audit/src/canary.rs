@@ -43,6 +43,11 @@ impl CurrentPoint {
     }
 }
 
+/// A norm beyond all at which gradients and differences are clipped: the longest of the rules, or whatever a movement allows.
+pub fn beyond(longest_clip: f64) -> f64 {
+    4.0 * longest_clip.max(1e10)
+}
+
 #[derive(Debug)]
 pub struct CanaryModel {
     pub current: CurrentPoint,
@@ -52,7 +57,7 @@ pub struct CanaryModel {
 impl CanaryModel {
     /// A model whose gradients are longer than any of the clipping norms.
     pub fn new(longest_clip: f64) -> Self {
-        Self { current: CurrentPoint::default(), length: 4.0 * longest_clip }
+        Self { current: CurrentPoint::default(), length: beyond(longest_clip) }
     }
 }
 

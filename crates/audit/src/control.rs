@@ -68,10 +68,10 @@ pub fn off_grid<S: Subject>(
     let mut node = node.map_err(refused("method"))?;
     let mut round = 0;
     while looked < values {
+        let scale = setting.scale(round, &node.query());
         let answer = gate.answer(round, &node.query());
         let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?.released;
-        let (size, spacing) =
-            (setting.batch_size(round) as f64, grid(setting.scale(round), setting.noise_multiplier));
+        let (size, spacing) = (setting.batch_size(round) as f64, grid(scale, setting.noise_multiplier));
         looked += dimension;
         off += answer.as_slice().iter().filter(|v| !is_on_grid(**v, size, spacing)).count();
         alone(&mut *node, answer);
@@ -114,7 +114,7 @@ pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(u
     let mut first: Option<(Shape, Vec<f64>)> = None;
     for set in &sets {
         let transcript = network.run(&secret, set)?;
-        let (shape, noise) = (Shape::of(&transcript), silent_noise(setting, &transcript));
+        let (shape, noise) = (Shape::of(&transcript), silent_noise(&transcript));
         let Some((expected, expected_noise)) = &first else {
             first = Some((shape, noise));
             continue;
@@ -156,10 +156,8 @@ impl Shape {
 }
 
 /// The victim's noise along the axes that no record pushes along, in units of the declared sensitivity.
-fn silent_noise(setting: &Setting, transcript: &Transcript) -> Vec<f64> {
-    let unit = |round: u32| setting.batch_size(round) as f64 / setting.scale(round);
-    let rounds = (0_u32..).zip(transcript.queries());
-    rounds.flat_map(|(round, rows)| SILENT.map(|axis| rows[VICTIM][axis] * unit(round))).collect()
+fn silent_noise(transcript: &Transcript) -> Vec<f64> {
+    transcript.queries().iter().flat_map(|rows| SILENT.map(|axis| rows[VICTIM][axis])).collect()
 }
 
 /// How many values two networks with secrets of their own from the operating system have in common. None should be.
@@ -168,7 +166,7 @@ pub fn in_common<S: Subject>(network: &Network<'_, S>) -> Result<(usize, usize),
     for _ in 0..2 {
         let secret = Secret::from_operating_system().map_err(|e| AuditError::Entropy(e.to_string()))?;
         let transcript = network.run(&Arc::new(secret), &vec![OTHER; network.setting().slots])?;
-        noises.push(silent_noise(network.setting(), &transcript));
+        noises.push(silent_noise(&transcript));
     }
     let common = noises[0].iter().zip(&noises[1]).filter(|(a, b)| (*a - *b).abs() < 1e-9).count();
     Ok((noises[0].len(), common))

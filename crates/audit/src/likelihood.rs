@@ -76,10 +76,8 @@ pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
 
 /// Σ log(1 − q + q·exp((2y − 1)/2z²)).
 pub fn log_ratio(setting: &Setting, queries: &Queries) -> f64 {
-    let term = |(round, rows): (u32, &[[f64; DIMENSION]; NODES])| {
-        let y = rows[VICTIM][SIGNAL] * setting.batch_size(round) as f64 / setting.scale(round);
-        log_ratio_of(setting, round, y)
-    };
+    let term =
+        |(round, rows): (u32, &[[f64; DIMENSION]; NODES])| log_ratio_of(setting, round, rows[VICTIM][SIGNAL]);
     (0..).zip(queries).map(term).sum()
 }
 
@@ -222,11 +220,10 @@ mod tests {
         let mut stream = Secret::from_seed(seed).stream(prdo_privacy::Purpose::Data, 0, 0);
         let draw = |_| {
             let mut queries = vec![[[0.0; 4]; 4]; setting.rounds as usize];
-            for (round, rows) in queries.iter_mut().enumerate() {
+            for rows in &mut queries {
                 let normal: f64 = StandardNormal.sample(&mut stream);
-                let unit = setting.scale(round as u32) / setting.batch_size(round as u32) as f64;
                 let here = f64::from(u8::from(canary));
-                rows[VICTIM][SIGNAL] = unit * (here + setting.noise_multiplier * noise * normal);
+                rows[VICTIM][SIGNAL] = here + setting.noise_multiplier * noise * normal;
             }
             log_ratio(setting, &queries)
         };

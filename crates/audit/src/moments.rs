@@ -77,18 +77,17 @@ impl Moments {
         let mut rounds = 0.0;
         for (round, rows) in queries.iter().enumerate() {
             let round = round as u32;
-            let unit = setting.batch_size(round) as f64 / setting.scale(round);
             let rate = setting.rate(round);
             let mut now = [[0.0; 3]; NODES];
             for (node, row) in rows.iter().enumerate() {
                 let others = setting.slots - usize::from(node == VICTIM);
                 let here = usize::from(canary && node == VICTIM);
                 let cell = &mut self.cells[usize::from(round > 0)][usize::from(node != VICTIM)];
-                let silent = SILENT.map(|axis| row[axis] * unit / z);
+                let silent = SILENT.map(|axis| row[axis] / z);
                 silent.iter().for_each(|n| cell.noise.add(*n));
-                let more = row[COUNT] * unit - others as f64 * rate;
+                let more = row[COUNT] - others as f64 * rate;
                 cell.others.add(more);
-                cell.canary.add(row[SIGNAL] * unit - here as f64 * rate);
+                cell.canary.add(row[SIGNAL] - here as f64 * rate);
                 now[node] = [silent[0], silent[1], more / Expected::new(others, rate, z).deviation()];
                 product(&mut self.noise.axes, silent[0] * silent[1], 1.0);
             }

@@ -15,8 +15,8 @@ pub const VICTIM: usize = 0;
 /// What the strongest adversary could have recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
-    /// What the gates answered, by round and node. All that is sent is made of it, by whatever method, so whoever has it
-    /// knows at least as much as whoever reads the messages.
+    /// What the gates answered, by round and node, in units of the declared sensitivity. All that is sent is made of it, by
+    /// whatever method, so whoever has it knows at least as much as whoever reads the messages.
     pub answers: Vec<Vec<Vec<f64>>>,
     /// The sizes of the encoded messages: by exchange, and within it by node.
     pub sizes: Vec<usize>,
@@ -99,7 +99,8 @@ impl<'a, S: Subject> Network<'a, S> {
                 at(i, round, node.model().as_slice());
                 let answer = gate.answer(round, &node.query());
                 let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
-                answers.push(answer.released.as_slice().to_vec());
+                let unit = self.setting.unit(round, &node.query());
+                answers.push(answer.released.as_slice().iter().map(|value| value * unit).collect());
                 messages.push(node.adapt(answer.released));
             }
             transcript.answers.push(answers);

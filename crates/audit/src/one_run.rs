@@ -13,7 +13,7 @@
 //!
 //! This is weaker than the battery, for it uses one run and pays for δ with m, but the model is as large as the real one.
 
-use crate::canary::CurrentPoint;
+use crate::canary::{CurrentPoint, beyond};
 use crate::error::AuditError;
 use crate::likelihood::mixed;
 use crate::network::{Network, Transcript, VICTIM};
@@ -136,7 +136,7 @@ impl OneRun {
         let model = Arc::new(CanariesModel {
             dimension: self.dimension,
             canaries: self.canaries,
-            length: 4.0 * self.setting.clip.gradient().max(self.setting.clip.difference()),
+            length: beyond(self.setting.clip.gradient().max(self.setting.clip.difference())),
             current: CurrentPoint::default(),
         });
         let secret = Arc::new(Secret::from_seed(mixed(self.seed, 2)));
@@ -153,12 +153,12 @@ impl OneRun {
         };
         let transcript = network.drive(&mut gates, &Start::zeros(self.dimension), &mut at)?;
         drop(gates);
-        let moved = self.moved(setting, &transcript);
+        let moved = self.moved(&transcript);
         Ok(moved.iter().map(|rounds| log_ratio(setting, rounds)).collect())
     }
 
     /// By canary and round: how far the victim's query moved along the canary's coordinates, in units of the sensitivity.
-    fn moved(&self, setting: &Setting, transcript: &Transcript) -> Vec<Vec<f64>> {
+    fn moved(&self, transcript: &Transcript) -> Vec<Vec<f64>> {
         let m = self.canaries;
         let mut sums = vec![vec![0.0; transcript.answers.len()]; m];
         for (round, answers) in transcript.answers.iter().enumerate() {
@@ -168,9 +168,7 @@ impl OneRun {
         }
         for (canary, rounds) in sums.iter_mut().enumerate() {
             let own = (self.dimension - canary).div_ceil(m) as f64;
-            for (round, value) in (0..).zip(rounds.iter_mut()) {
-                *value *= setting.batch_size(round) as f64 / (setting.scale(round) * own.sqrt());
-            }
+            rounds.iter_mut().for_each(|value| *value /= own.sqrt());
         }
         sums
     }

@@ -137,7 +137,8 @@ impl Pair {
         let with = release(self.records.clone())?;
         let without = release(self.records.split_last().map_or(vec![], |(_, rest)| rest.to_vec()))?;
         let size = self.setting.batch_size(self.round) as f64;
-        let (scale, z) = (self.setting.scale(self.round), self.setting.noise_multiplier);
+        let scale = self.setting.scale(self.round, &self.node.query());
+        let z = self.setting.noise_multiplier;
         let declared = self.precision.declared(scale, z, self.dimension);
         let change = with.iter().zip(&without).map(|(a, b)| ((a - b) * size).powi(2)).sum::<f64>().sqrt();
         let mut noise = [(0.0, 0.0); 2];

@@ -3,8 +3,9 @@
 use crate::error::{AuditError, refused};
 use prdo_accounting::{Accountant, Bounds, Event, History, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
-use prdo_algorithm::{Method, Settings};
-use prdo_privacy::{Batch, Batches, Clip, Ledger, PrivateRules};
+use prdo_algorithm::methods::directions::RESTART;
+use prdo_algorithm::{Asks, Method, Settings};
+use prdo_privacy::{Batch, Batches, Clip, Ledger, Noised, PrivateRules, Query};
 use std::sync::Arc;
 
 pub const NODES: usize = 4;
@@ -68,7 +69,7 @@ impl Setting {
         Ok(Self {
             name: name.into(),
             method,
-            settings: Settings::new(0.1).gamma(0.2).beta(0.8),
+            settings: Settings::new(0.1).gamma(0.2).beta(0.8).with(RESTART.is(2.0)),
             clip: Clip::new(1.0, 0.5).map_err(refused("clip"))?,
             noise_multiplier: z,
             batches: (batch, batch),
@@ -109,10 +110,25 @@ impl Setting {
         self.batch_size(round) as f64 / self.slots as f64
     }
 
-    /// The declared sensitivity of a round's sum, by the paper's formula: C_g, or γC_g + (1−γ)C_Δ.
-    pub fn scale(&self, round: u32) -> f64 {
-        let gamma = self.method.asks(&self.settings, round).gamma();
-        gamma * self.clip.gradient() + (1.0 - gamma) * self.clip.difference()
+    /// The declared sensitivity of a query's sum, by the formula of what the method announces for the round: C_g,
+    /// γC_g + (1−γ)C_Δ, or κ times how far the query's points are apart.
+    pub fn scale(&self, round: u32, query: &Query<'_, Noised>) -> f64 {
+        let (c_g, c_d) = (self.clip.gradient(), self.clip.difference());
+        match self.method.asks(&self.settings, round) {
+            Asks::Gradient => c_g,
+            Asks::Recursive { gamma } => gamma * c_g + (1.0 - gamma) * c_d,
+            Asks::Moved { kappa } => {
+                let previous = query.difference().map_or(&[][..], |(previous, _)| previous.as_slice());
+                let squares = query.at().as_slice().iter().zip(previous).map(|(a, b)| (a - b) * (a - b));
+                let least = (1e-12 * c_g).clamp(1e-10, 1e10);
+                (kappa * squares.sum::<f64>().sqrt()).clamp(least, 1e10)
+            }
+        }
+    }
+
+    /// What an answer of a round is multiplied by to be in units of its declared sensitivity.
+    pub fn unit(&self, round: u32, query: &Query<'_, Noised>) -> f64 {
+        self.batch_size(round) as f64 / self.scale(round, query)
     }
 
     fn sizes(&self) -> Batches {

@@ -61,6 +61,8 @@ pub enum GateError {
     Records(String),
     #[error("the query's weights {gradient} and {difference} are not allowed: they must lie between 0 and 1")]
     Weights { gradient: f64, difference: f64 },
+    #[error("a bound of {kappa} per movement is not allowed: it must be a number above 0")]
+    Movement { kappa: f64 },
     #[error("the model's engine does not give every parameter a coordinate of its own")]
     Places,
     #[error("clip.{field} = {value} is not allowed for a network: it must be from 1e-10 to 1e10")]

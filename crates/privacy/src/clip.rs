@@ -24,6 +24,11 @@ impl Clip {
         Ok(Self { gradient: check("gradient", gradient)?, difference: check("difference", difference)? })
     }
 
+    /// The same, with another norm for differences, which is one that [`Clip::new`] allows.
+    pub(crate) fn with_difference(self, difference: f64) -> Self {
+        Self { difference, ..self }
+    }
+
     pub fn gradient(&self) -> f64 {
         self.gradient
     }
@@ -32,6 +37,11 @@ impl Clip {
         self.difference
     }
 }
+
+/// Clipping norms between which no factor overflows or loses digits in single precision: factors are at most 2²⁵/1e-10
+/// a unit, and rows and columns of outer products at most 1e15 (see `outer_squares`), so that their products stay
+/// below 1e34; and at least 2²⁴/1e31 times the query's weights.
+pub(crate) const SINGLE_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
 
 /// weight·min(1, C/‖u‖): what a vector of this norm is multiplied by. Factors so small that they lose digits
 /// (a huge vector under a tiny bound) become zero: contributing nothing is always allowed, too much is not.

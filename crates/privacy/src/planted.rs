@@ -28,6 +28,7 @@ impl Planted {
         _: &Query<'_, P>,
         _: &Clip,
         _: u32,
+        _: f64,
     ) -> f64 {
         sensitivity
     }
@@ -37,8 +38,9 @@ impl Planted {
         (sampling, size)
     }
 
+    /// `drawn`: how many records were drawn, over the public size.
     #[inline]
-    pub(crate) fn clip(self, clip: Clip) -> Clip {
+    pub(crate) fn clip<P: Protection>(self, clip: Clip, _: &Query<'_, P>, _: f64) -> Clip {
         clip
     }
 
@@ -75,6 +77,8 @@ mod bugs {
         /// The difference term is missing from the sensitivity.
         NoDifferenceInScale,
         DifferenceUnclipped,
+        /// The bound of a movement is computed from how many records were drawn, and so is its noise.
+        MovementFromRecords,
         /// The average is clipped instead of each record.
         ClipAfterAveraging,
         /// Records are sampled twice as often as is charged.
@@ -99,11 +103,12 @@ mod bugs {
     }
 
     impl Bug {
-        pub const ALL: [Bug; 17] = [
+        pub const ALL: [Bug; 18] = [
             Bug::ExtraGamma,
             Bug::LaterScaleAtStart,
             Bug::NoDifferenceInScale,
             Bug::DifferenceUnclipped,
+            Bug::MovementFromRecords,
             Bug::ClipAfterAveraging,
             Bug::RateDoubled,
             Bug::FixedSizeBatch,
@@ -124,6 +129,15 @@ mod bugs {
             use Bug::*;
             matches!(self, ExtraGamma | LaterScaleAtStart | NoDifferenceInScale | DifferenceUnclipped)
         }
+
+        /// Whether a method whose differences are not tied to the movement cannot have it.
+        pub fn needs_movement(self) -> bool {
+            self == Bug::MovementFromRecords
+        }
+    }
+
+    fn is_moved<P: Protection>(query: &Query<'_, P>) -> bool {
+        query.difference.is_some_and(|d| d.per_movement.is_some())
     }
 
     impl Planted {
@@ -133,12 +147,14 @@ mod bugs {
             query: &Query<'_, P>,
             clip: &Clip,
             round: u32,
+            drawn: f64,
         ) -> f64 {
             let (gamma, later) = (query.gradient_weight, query.difference.is_some());
             match self.bug {
                 Some(Bug::ExtraGamma) if later => sensitivity * gamma,
                 Some(Bug::LaterScaleAtStart) if round == 0 => 0.1 * clip.gradient() + 0.9 * clip.difference(),
                 Some(Bug::NoDifferenceInScale) if later => gamma * clip.gradient(),
+                Some(Bug::MovementFromRecords) if is_moved(query) => sensitivity * (0.5 + drawn),
                 Some(Bug::NoNoiseAtStart) if round == 0 => 0.0,
                 Some(Bug::NoiseOverRootTwo) => sensitivity / 2.0_f64.sqrt(),
                 Some(Bug::NoiseMinusTenPercent) => 0.9 * sensitivity,
@@ -155,8 +171,11 @@ mod bugs {
             }
         }
 
-        pub(crate) fn clip(self, clip: Clip) -> Clip {
+        pub(crate) fn clip<P: Protection>(self, clip: Clip, query: &Query<'_, P>, drawn: f64) -> Clip {
             let changed = match self.bug {
+                Some(Bug::MovementFromRecords) if is_moved(query) => {
+                    Clip::new(clip.gradient(), clip.difference() * (0.5 + drawn))
+                }
                 Some(Bug::DifferenceUnclipped) => Clip::new(clip.gradient(), 1e100),
                 Some(Bug::ClipAfterAveraging) => Clip::new(1e100, 1e100),
                 _ => return clip,

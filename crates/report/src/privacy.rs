@@ -2,6 +2,7 @@
 
 use crate::wording::short;
 use prdo_accounting::Method as Accounting;
+use prdo_algorithm::{Asks, Method, Settings};
 use prdo_store::{Guarantee, MapOf};
 
 #[derive(Clone, Debug)]
@@ -14,6 +15,14 @@ pub struct Statement {
     pub clip: Option<(f64, f64)>,
     /// γ, for methods that use same-record differences.
     pub gamma: Option<f64>,
+    /// Whether differences are clipped at a multiple of the node's movement.
+    pub moved: bool,
+}
+
+/// Whether a method asks for differences that are clipped at a multiple of the movement.
+pub fn is_moved(method: Method) -> bool {
+    let asks = |round| method.asks(&Settings::new(1.0), round);
+    (0..2).any(|round| matches!(asks(round), Asks::Moved { .. }))
 }
 
 /// How a paragraph of a statement is to be shown.
@@ -67,6 +76,10 @@ pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
             "clipped at C_g = {c_g} (gradients) and C_Δ = {c_d} (same-record differences), giving the sensitivity \
              S_γ = γC_g + (1−γ)C_Δ = {:.4} per record against C_g = {c_g} for Exact Diffusion",
             gamma * c_g + (1.0 - gamma) * c_d
+        ),
+        _ if s.moved => format!(
+            "clipped at C_g = {c_g} (gradients) and at κ‖x − x₋‖ (same-record differences; how far the node moved since the \
+             round before, which is public), which are the sensitivities of these releases"
         ),
         _ => format!("clipped at C_g = {c_g}"),
     };

@@ -4,7 +4,7 @@ use crate::baseline::line_label;
 use crate::glossary::{self, meaning};
 use crate::network::network_figure;
 use crate::page::{Page, table};
-use crate::privacy::{Statement, Tone, features_note, statement};
+use crate::privacy::{Statement, Tone, features_note, is_moved, statement};
 use crate::run_folder::{Gap, Report, RunFolder, add_gaps, nothing};
 use crate::style::{bytes, figure, measured_note, method_style, percent};
 use crate::verdict::capitalised;
@@ -329,6 +329,7 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
             .card()
             .differences
             .then(|| method.asks(&document.run_file().settings_of(method), 1).gamma()),
+        moved: is_moved(method),
     }
 }
 

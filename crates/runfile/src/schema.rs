@@ -404,7 +404,7 @@ mod tests {
             (Key::PartitionKind, "iid dirichlet shards column"),
             (Key::ModelKind, "logistic softmax quadratic log-cosh network vgg-small lenet own"),
             (Key::ModelStart, "zeros normal glorot fan-in"),
-            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato"),
+            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2"),
             (Key::BatchSampling, "poisson without-replacement full"),
             (Key::PrivacyAccountant, "prv rdp rdp-paper"),
         ] {
@@ -418,12 +418,12 @@ mod tests {
             let key = Key::named(path)?;
             Some((key.doc(), key.default().unwrap_or("none"), key.value_type().allowed()))
         };
-        let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\", \"gt-hsgd\", \"deepstorm\", \"gt\", \"muffliato\"".to_string();
-        let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking, D-SGD, GT-HSGD, DEEPSTORM, Gradient Tracking or Muffliato-SGD";
+        let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\", \"gt-hsgd\", \"deepstorm\", \"gt\", \"muffliato\", \"diff2\"".to_string();
+        let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking, D-SGD, GT-HSGD, DEEPSTORM, Gradient Tracking, Muffliato-SGD or DIFF2";
         assert_eq!(said("method.name"), Some((titles, "none", names)));
         let history = "a number of at least 0 and below 1".to_string();
         assert_eq!(said("method.beta"), Some(("β of edm and mt: weight of history", "0.9", history)));
-        let combine = ("mix after the step, or before it (dsgd, gt, gt-hsgd, mt)", "\"after\"");
+        let combine = ("mix after the step, or before it (diff2, dsgd, gt, gt-hsgd, mt)", "\"after\"");
         let names = "one of \"after\", \"first\"".to_string();
         assert_eq!(said("method.combine"), Some((combine.0, combine.1, names)));
     }

@@ -31,6 +31,6 @@ pub use row::{
     LinesFile, column, format_moments, format_row, header, moments_header, parse_moments, parse_rows,
     salvage_rows,
 };
-pub use statement::{StatementFileError, load_statement, save_statement};
+pub use statement::{StatementFileError, change_statement, load_statement, save_statement};
 pub use status::{MemberSummary, Neighbour, Status};
 pub use summary::{Features, MapOf, RecordFacts, RecordSpread, Summary};

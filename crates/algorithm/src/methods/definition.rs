@@ -17,7 +17,7 @@ pub struct Card {
     pub parameters: &'static [Parameter],
     /// Whether its first round uses the special batch b₀.
     pub first_batch: bool,
-    /// Whether it needs a clip for same-record differences.
+    /// Whether it needs C_Δ, a clip for same-record differences.
     pub differences: bool,
 }
 
@@ -35,6 +35,10 @@ pub enum Asks {
     Recursive {
         gamma: f64,
     },
+    /// Its gradient's change since the round before, clipped at κ times how far the node moved.
+    Moved {
+        kappa: f64,
+    },
 }
 
 impl Asks {
@@ -43,6 +47,7 @@ impl Asks {
         match self {
             Asks::Gradient => 1.0,
             Asks::Recursive { gamma } => gamma,
+            Asks::Moved { .. } => 0.0,
         }
     }
 }
@@ -146,9 +151,9 @@ impl Method {
         self.0.asks(settings, round)
     }
 
-    /// Whether rounds after the first ask for same-record differences.
+    /// Whether rounds after the first ask for same-record differences that are clipped at C_Δ.
     pub fn asks_differences(self, settings: &Settings) -> bool {
-        self.asks(settings, 1).gamma() < 1.0
+        matches!(self.asks(settings, 1), Asks::Recursive { gamma } if gamma < 1.0)
     }
 }
 

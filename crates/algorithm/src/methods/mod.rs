@@ -42,6 +42,7 @@ methods! {
     Deepstorm = deepstorm;
     Gt = gt;
     Muffliato = muffliato;
+    Diff2 = diff2;
 }
 
 impl Method {
@@ -88,10 +89,22 @@ mod tests {
                 assert_eq!(exchanges * vectors, sent, "{method}");
                 let mut node = method.start::<Exposed>(&start, &settings).unwrap();
                 for round in 0..3 {
-                    let gamma = method.asks(&settings, round).gamma();
-                    let scale = node.query().scale(&clip);
-                    assert_eq!(scale, gamma * 2.0 + (1.0 - gamma) * 0.5, "{method}, round {round}");
-                    assert_eq!(node.query().evaluations() > 1, gamma < 1.0 && method.card().differences);
+                    let asks = method.asks(&settings, round);
+                    let (query, gamma) = (node.query(), asks.gamma());
+                    // All answers are the start: a node has moved by α times its norm, or a gossip's own share of it.
+                    let difference = match (asks, query.difference()) {
+                        (Asks::Moved { kappa }, Some((previous, _))) => {
+                            let moved = query.at().as_slice().iter().zip(previous.as_slice());
+                            kappa * moved.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+                        }
+                        _ => 0.5,
+                    };
+                    assert_eq!(
+                        query.scale(&clip),
+                        gamma * 2.0 + (1.0 - gamma) * difference,
+                        "{method}, round {round}"
+                    );
+                    assert_eq!(query.evaluations() > 1, asks != Asks::Gradient && gamma < 1.0);
                     let mut message = node.adapt(Released::start(&start));
                     let mut count = 1;
                     loop {

@@ -1,7 +1,7 @@
 //! The family's methods against reference trajectories of independent code (`tests/fixtures/family.json` says how they were
 //! made): ten rounds, plain and with clipping, batches and noise.
 
-use prdo_algorithm::methods::directions::{BETA, GAMMA};
+use prdo_algorithm::methods::directions::{BETA, GAMMA, KAPPA, RESTART};
 use prdo_algorithm::methods::steps::{EXCHANGES, OMEGA};
 use prdo_algorithm::{Combine, Inbox, Message, Method, Node, Settings};
 use prdo_privacy::{Clip, Exposed, Query, Released, Start};
@@ -67,15 +67,23 @@ impl Reference {
         (node, record): (usize, usize),
         clips: bool,
     ) -> Vector {
+        // A bound that is tied to the movement holds where nothing else is clipped, too.
+        let norms = query.clip(&self.clip());
+        let tied = norms != self.clip();
         let clip = |u: Vector, bound: f64| if clips { clipped(u, bound) } else { u };
         let at = self.gradient(node, record, query.at().as_slice());
         let Some((previous, weight)) = query.difference() else {
             return clip(at, self.clip.gradient);
         };
         let before = self.gradient(node, record, previous.as_slice());
-        let change = clip(at.iter().zip(&before).map(|(a, b)| a - b).collect(), self.clip.difference);
+        let change: Vector = at.iter().zip(&before).map(|(a, b)| a - b).collect();
+        let change = if tied || clips { clipped(change, norms.difference()) } else { change };
         let at = clip(at, self.clip.gradient);
         at.iter().zip(change).map(|(g, d)| query.gradient_weight() * g + weight * d).collect()
+    }
+
+    fn clip(&self) -> Clip {
+        Clip::new(self.clip.gradient, self.clip.difference).unwrap()
     }
 
     fn answer(&self, run: &Run, round: usize, node: usize, query: &Query<'_, Exposed>) -> Released<Exposed> {
@@ -86,7 +94,7 @@ impl Reference {
             true => self.batch,
             false => self.records,
         } as f64;
-        let scale = query.scale(&Clip::new(self.clip.gradient, self.clip.difference).unwrap());
+        let scale = query.scale(&self.clip());
         let mut sum = vec![0.0; self.x0.len()];
         for record in batch {
             let contribution = self.contribution(query, (node, *record), run.noisy);
@@ -134,7 +142,7 @@ fn agrees(name: &str, method: Method, choose: impl Fn(Settings) -> Settings, w: 
     for run in runs {
         let value = |key: &str| run.settings[key].as_f64();
         let mut settings = choose(Settings::new(value("step_size").unwrap()));
-        for number in [GAMMA, EXCHANGES, OMEGA] {
+        for number in [GAMMA, EXCHANGES, OMEGA, KAPPA, RESTART] {
             if let Some(value) = value(number.name) {
                 settings = settings.with(number.is(value));
             }
@@ -168,6 +176,8 @@ fn cells_have_their_reference_trajectories() {
 #[test]
 fn a_server_and_a_single_curator_are_prdo_on_other_graphs() {
     let n = REFERENCE.w.len();
-    agrees("server-storm", Method::Prdo, |s| s, &vec![vec![1.0 / n as f64; n]; n]);
+    let complete = vec![vec![1.0 / n as f64; n]; n];
+    agrees("server-storm", Method::Prdo, |s| s, &complete);
+    agrees("diff2", Method::Diff2, |s| s, &complete);
     agrees("dp-srm", Method::Prdo, |s| s, &[vec![1.0]]);
 }

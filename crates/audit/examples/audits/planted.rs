@@ -10,7 +10,12 @@ pub fn audits(words: &[String]) {
     let full = words.get(1).is_some_and(|word| word == "full");
     let only = words.get(2);
     for bug in Bug::ALL {
-        let applies = method.card().differences || !bug.needs_differences();
+        let asks = method.asks(&prdo_algorithm::Settings::new(0.1), 1);
+        let applies = match asks {
+            prdo_algorithm::Asks::Gradient => !bug.needs_differences() && !bug.needs_movement(),
+            prdo_algorithm::Asks::Recursive { .. } => !bug.needs_movement(),
+            prdo_algorithm::Asks::Moved { .. } => true,
+        };
         if !applies || only.is_some_and(|only| *only != format!("{bug:?}")) {
             continue;
         }

@@ -42,7 +42,7 @@ fn an_audit_is_the_same_for_any_number_of_threads() {
 #[test]
 fn values_beside_the_grid_are_seen() {
     let setting = Setting::sampled(Method::Prdo).unwrap();
-    let spacing = control::grid(setting.scale(0), setting.noise_multiplier);
+    let spacing = control::grid(setting.clip.gradient(), setting.noise_multiplier);
     assert_eq!(spacing, f64::powi(2.0, -32));
     for steps in [0.0, 1.0, -7.0, 123_456_789_012.0] {
         for size in [1.0, 2.0, 3.0, 100.0] {

@@ -8,7 +8,7 @@ use super::records::{AnyHoldings, Holdings, Source, any_holdings, holdings, mapp
 use super::statement::{run_id, statement};
 use crate::run::{Guarantee, Prepared, Privacy, Run};
 use prdo_accounting::Event;
-use prdo_algorithm::{Method, Settings};
+use prdo_algorithm::{Asks, Method, Settings};
 use prdo_data::features::Description;
 use prdo_data::{Feature, Table};
 use prdo_models::network::{Network, Spec};
@@ -159,7 +159,7 @@ fn with_network<F: Feature>(
     let models: [BoxedModel<F>; 2] = [Box::new(network.clone()), Box::new(network.clone())];
     let start = (model.start, constants.as_ref());
     let built = finish(run, kind, wiring, holdings, models, start)?;
-    let points = if built.method.card().differences { 2 } else { 1 };
+    let points = if built.method.asks(&built.settings, 1) == Asks::Gradient { 1 } else { 2 };
     let bytes = rayon::current_num_threads() * network.bytes(points);
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
 }

@@ -4,7 +4,7 @@ use super::run::Built;
 use prdo_accounting::History;
 use prdo_privacy::Statement;
 use prdo_runfile::{ConfigError, Key, RunFile};
-use prdo_store::{load_statement, save_statement};
+use prdo_store::{StatementFileError, change_statement, load_statement};
 use std::path::PathBuf;
 
 impl Built {
@@ -17,17 +17,33 @@ impl Built {
         let plan = guarantee.releases(self.prepared.schedule.rounds).map_err(|e| e.to_string())?;
         // Another run may have been entered since this one was built: its noise does not know of it.
         let id = run_id(&self.fingerprint);
-        let mut now = load_statement(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        if now.before(&id) != statement.before(&id) {
-            return Err(format!(
+        let entered = change_statement(path, |now| {
+            if now.before(&id) != statement.before(&id) {
+                return Err(NotEntered::Changed);
+            }
+            now.enter(&id, name, &plan);
+            Ok(now.clone())
+        });
+        *statement = entered.map_err(|e| match e {
+            NotEntered::Changed => format!(
                 "{} has changed since this run was prepared: its noise was calibrated without what was entered meanwhile. \
                  Prepare it again",
                 path.display()
-            ));
-        }
-        now.enter(&id, name, &plan);
-        *statement = now;
-        save_statement(statement, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
+            ),
+            NotEntered::File(e) => format!("{}: {e}", path.display()),
+        })?;
+        Ok(())
+    }
+}
+
+enum NotEntered {
+    Changed,
+    File(StatementFileError),
+}
+
+impl From<StatementFileError> for NotEntered {
+    fn from(error: StatementFileError) -> Self {
+        Self::File(error)
     }
 }
 

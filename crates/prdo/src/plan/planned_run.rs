@@ -5,8 +5,8 @@ use super::{
 };
 use crate::build::{AnyHoldings, Outline, Wiring};
 use crate::run::Privacy;
-use prdo_algorithm::Method;
 use prdo_algorithm::graph::Parameters;
+use prdo_algorithm::{Asks, Method};
 use prdo_privacy::Sampling;
 use prdo_runfile::{DataSource, RunFile};
 use std::fmt;
@@ -75,7 +75,11 @@ pub fn planned_run(
 ) -> PlannedRun {
     let (recipe, wiring) = (&outline.recipe, &outline.wiring);
     let (first, size, sampling) = recipe.batch;
-    let gamma = recipe.method.asks(&recipe.settings, 1).gamma();
+    // The theorem's γ, for what is not of its kind: Exact Diffusion's.
+    let gamma = match recipe.method.asks(&recipe.settings, 1) {
+        Asks::Recursive { gamma } => gamma,
+        Asks::Gradient | Asks::Moved { .. } => 1.0,
+    };
     let first = if recipe.method.card().first_batch { first } else { size };
     let given = Problem { dimension: Some(outline.model.dimension as u64), ..given };
     let (problem, unestimated) = constants(run, outline, given, public);

@@ -203,7 +203,18 @@ mod tests {
         let common = ["method.step_size", "rounds", "batch.size", "clip.gradient"];
         assert_eq!(
             keys,
-            [&common[..], &["method.gamma", "clip.difference", "method.beta", "method.exchanges"]].concat()
+            [
+                &common[..],
+                &[
+                    "method.gamma",
+                    "clip.difference",
+                    "method.beta",
+                    "method.exchanges",
+                    "method.kappa",
+                    "method.restart"
+                ]
+            ]
+            .concat()
         );
     }
 

@@ -9,11 +9,10 @@ use crate::run::{Outcome, Privacy, PrivacySettings};
 use crate::trainer::TrainError;
 use prdo_accounting::{Event, History, Method as Accounting};
 use prdo_runfile::{ConfigError, Document, Section};
-use prdo_store::{StatementFileError, load_statement, save_statement};
+use prdo_store::{StatementFileError, change_statement, load_statement};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +29,8 @@ pub enum TuneError {
     /// Asked to stop: what is finished is kept.
     #[error("interrupted")]
     Interrupted,
+    #[error("--charge is for private runs: these trials would have no noise")]
+    Uncharged,
     #[error("the operating system has no randomness")]
     NoRandomness,
     #[error(
@@ -56,7 +57,7 @@ pub struct Scorer {
     records: (usize, usize),
     budget: Option<Budget>,
     /// Where every trial is entered before it begins, if these records are protected.
-    statement: Option<Mutex<PathBuf>>,
+    statement: Option<PathBuf>,
     /// What was released about the meant records before.
     spent: History,
     /// Noise multipliers that were computed already, by batch, rounds, whether there is a first batch, and exactly or not.
@@ -80,7 +81,7 @@ impl Scorer {
     /// Enters every trial in a statement before it begins: for records that are protected.
     pub fn charged(mut self, path: PathBuf) -> Result<Self, TuneError> {
         load_statement(&path).map_err(|error| failed(&path, error))?;
-        self.statement = Some(Mutex::new(path));
+        self.statement = Some(path);
         Ok(self)
     }
 
@@ -138,11 +139,11 @@ impl Scorer {
         }
         let document = self.trial(trial, seed)?;
         let name = format!("{}-{seed}", trial.name);
+        if self.statement.is_some() {
+            return self.charged_score(trial, seed, parts, (&name, document));
+        }
         let again = || Ok(FileRun { document: &document, built: build(&document)? });
         let first = again()?;
-        if self.statement.is_some() {
-            return self.charged_score(trial, seed, parts, (&name, first));
-        }
         let fate = parts.part(&name, first, again, |run, trained| {
             let outcome = run.built.prepared.outcome(trained.rows, trained.moments);
             let accuracy = run.built.validation.as_ref().and_then(|accuracy| accuracy(&outcome.average));
@@ -151,7 +152,8 @@ impl Scorer {
         match fate {
             Fate::Finished(scored) => Ok(scored),
             // A step that was too long is an answer, not an error.
-            Fate::Failed(_) => Ok(Scored::default()),
+            Fate::Failed(error) if !error.is_input() => Ok(Scored::default()),
+            Fate::Failed(error) => Err(error.into()),
             Fate::Stopped => Err(TuneError::Interrupted),
         }
     }
@@ -163,13 +165,16 @@ impl Scorer {
         trial: &Named<'_>,
         seed: u64,
         parts: &Parts<'_>,
-        (name, run): (&str, FileRun<'_>),
+        (name, mut document): (&str, Document),
     ) -> Result<Scored, TuneError> {
-        let fingerprint = shown(&run.built.fingerprint);
+        // Not of the noise: where the run file names this statement too, less of the budget is left with every trial that
+        // was entered.
+        let mut known = document.clone();
+        known.set("privacy.noise_multiplier=1")?;
+        let fingerprint = shown(&build(&known)?.fingerprint);
         if let Some(scored) = parts.kept(name, &fingerprint) {
             return Ok(scored);
         }
-        let mut document = run.document.clone();
         document.unseeded = true;
         let built = build(&document)?;
         self.charge(trial.settings, seed, trial.release)?;
@@ -189,7 +194,8 @@ impl Scorer {
 
     /// Enters a trial in the statement, on disk before it begins.
     fn charge(&self, settings: &Settings, seed: u64, release: Option<&History>) -> Result<(), TuneError> {
-        let (Some(path), Some(release)) = (&self.statement, release) else { return Ok(()) };
+        let Some(path) = &self.statement else { return Ok(()) };
+        let Some(release) = release else { return Err(TuneError::Uncharged) };
         // Every trial is a release of its own, however alike its settings are to another's.
         let mut nonce = [0_u8; 16];
         getrandom::fill(&mut nonce).map_err(|_| TuneError::NoRandomness)?;
@@ -197,12 +203,12 @@ impl Scorer {
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        // Other trials, and other runs, may be entered meanwhile.
-        let path = &*path.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut statement = load_statement(path).map_err(|error| failed(path, error))?;
         let id: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
-        statement.enter(&id, &format!("tuning, trial {seed}: {}", text.join(" ")), release);
-        save_statement(&statement, path).map_err(|error| failed(path, error))
+        let entered = change_statement(path, |statement| {
+            statement.enter(&id, &format!("tuning, trial {seed}: {}", text.join(" ")), release);
+            Ok(())
+        });
+        entered.map_err(|error| failed(path, error))
     }
 
     /// The run file of a trial, on the records that are tuned on.

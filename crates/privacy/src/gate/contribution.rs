@@ -47,7 +47,7 @@ impl<'a, M: Model, P: Protection> Contribution<'a, M, P> {
         let bound = self.clip.gradient();
         let gradient = clip::factor(self.query.gradient_weight, norm, bound);
         let Some(term) = self.query.difference else {
-            self.counts.clipped_gradients += u64::from(norm > bound);
+            self.counts.clipped_gradients += u64::from(norm > bound && self.query.gradient_weight > 0.0);
             for (s, g) in sum.iter_mut().zip(&self.at) {
                 *s += self.grid.round(gradient * g);
             }
@@ -63,7 +63,7 @@ impl<'a, M: Model, P: Protection> Contribution<'a, M, P> {
         let difference_bound = self.clip.difference();
         let difference = clip::factor(term.weight, difference_norm, difference_bound);
         self.counts.differences += 1;
-        self.counts.clipped_gradients += u64::from(norm > bound);
+        self.counts.clipped_gradients += u64::from(norm > bound && self.query.gradient_weight > 0.0);
         self.counts.clipped_differences += u64::from(difference_norm > difference_bound);
         for ((s, g), d) in sum.iter_mut().zip(&self.at).zip(&self.difference) {
             *s += self.grid.round(gradient * g + difference * d);

@@ -84,7 +84,10 @@ impl<M: Model, P: Protection> Gate<M, P> {
         if !(weight(gradient) && weight(difference) && gradient + difference > 0.0) {
             return Err(GateError::Weights { gradient, difference });
         }
-        Ok(())
+        match query.difference.and_then(|d| d.per_movement) {
+            Some(kappa) if !(kappa.is_finite() && kappa > 0.0) => Err(GateError::Movement { kappa }),
+            _ => Ok(()),
+        }
     }
 
     pub fn slots(&self) -> usize {
@@ -226,7 +229,7 @@ impl<M: Model> Gate<M, Noised> {
     }
 
     fn answer_noised(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<Answer<Noised>, GateError> {
-        let (clip, size) = (self.rules.clip, self.rules.batches.size(query.batch));
+        let (clip, size) = (query.clip(&self.rules.clip), self.rules.batches.size(query.batch));
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
         let event = Event::sampled_gaussian(rate, z).map_err(LedgerError::from)?;
@@ -238,12 +241,13 @@ impl<M: Model> Gate<M, Noised> {
         let planted = self.planted;
         let (sampling, drawn) = planted.sampling(Sampling::Poisson, size, self.shard.slots());
         let batch = self.batch(sampling, drawn, round);
-        let (mut sum, diagnostics) = self.clipped_sum(query, &planted.clip(clip), grid, &batch);
+        let drawn = batch.len() as f64 / size as f64;
+        let (mut sum, diagnostics) = self.clipped_sum(query, &planted.clip(clip, query, drawn), grid, &batch);
         self.check_model()?;
         planted.sum(&mut sum, grid, size as f64 * query.scale(&clip));
         let (node, stream_round) = planted.stream(self.node, round);
         let stream = |part| self.secret.part(Hidden::Noise, node, stream_round, part);
-        let sensitivity = planted.sensitivity(sensitivity, query, &clip, round);
+        let sensitivity = planted.sensitivity(sensitivity, query, &clip, round, drawn);
         add_gaussian(receipt, &mut sum, sensitivity, grid, stream);
         let divisor = planted.divisor(size, batch.len(), rate * self.shard.data().len() as f64);
         Ok(Answer { released: average(sum, grid, divisor), diagnostics })
@@ -290,7 +294,7 @@ impl<M: Model> Gate<M, Exposed> {
         };
         let whole = size >= self.shard.slots();
         let batch = if whole { Vec::new() } else { self.batch(self.rules.sampling, size, round) };
-        if let Some(clip) = self.rules.clip {
+        if let Some(clip) = self.rules.clip.map(|rules| query.clip(&rules)) {
             let all: Vec<u32> = if whole { (0..self.shard.data().len() as u32).collect() } else { batch };
             let (grid, _) = self.arithmetic(query.scale(&clip), 0.0);
             let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
@@ -375,7 +379,7 @@ fn check_places<M: Model>(model: &M) -> Result<(), GateError> {
 fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateError> {
     let Some(clip) = clip.filter(|_| model.engine().is_some()) else { return Ok(()) };
     for (field, value) in [("gradient", clip.gradient()), ("difference", clip.difference())] {
-        if !single::CLIP_RANGE.contains(&value) {
+        if !crate::clip::SINGLE_RANGE.contains(&value) {
             return Err(GateError::SingleClip { field, value });
         }
     }

@@ -155,7 +155,7 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
         let steps = 1.0 / self.grid.spacing();
         let gradient = clip::factor(self.query.gradient_weight, norm, bound) * steps;
         let Some(term) = self.query.difference else {
-            self.counts.clipped_gradients += u64::from(norm > bound);
+            self.counts.clipped_gradients += u64::from(norm > bound && self.query.gradient_weight > 0.0);
             slopes.iter_mut().for_each(|s| *s *= gradient);
             return finite(slopes);
         };
@@ -165,7 +165,7 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
         let difference_bound = self.clip.difference();
         let difference = clip::factor(term.weight, difference_norm, difference_bound) * steps;
         self.counts.differences += 1;
-        self.counts.clipped_gradients += u64::from(norm > bound);
+        self.counts.clipped_gradients += u64::from(norm > bound && self.query.gradient_weight > 0.0);
         self.counts.clipped_differences += u64::from(difference_norm > difference_bound);
         slopes.iter_mut().zip(before.iter()).for_each(|(s, d)| *s = gradient * *s + difference * d);
         finite(slopes)

@@ -15,11 +15,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// and two products rounded once each, and the factor rounded to single precision. Generously.
 pub(super) const RELATIVE_ERROR: f64 = kernel::SQUARES_ERROR + 16.0 * f32::EPSILON as f64;
 
-/// Clipping norms between which no factor overflows or loses digits in single precision: factors are at most 2²⁵/1e-10
-/// a unit, and rows and columns of outer products at most 1e15 (see [`outer_squares`]), so that their products stay
-/// below 1e34; and at least 2²⁴/1e31 times the query's weights.
-pub(super) const CLIP_RANGE: std::ops::RangeInclusive<f64> = 1e-10..=1e10;
-
 /// The largest squared norm of an outer product's rows or columns. Records beyond it are left out as those are whose
 /// values are not finite: a vector scaled by a factor of its own could overflow although the product is small.
 const LARGEST_SQUARES: f64 = 1e30;
@@ -163,7 +158,7 @@ impl<'a, P: Protection> Sum<'a, P> {
         }
         let factor = |weight, norm, bound| single(clip::factor(weight, norm, bound) / self.grid.spacing());
         let bound = self.clip.gradient();
-        self.counts.clipped_gradients += u64::from(norm > bound);
+        self.counts.clipped_gradients += u64::from(norm > bound && self.query.gradient_weight > 0.0);
         let gradient = factor(self.query.gradient_weight, norm, bound);
         let Some((term, norm)) = self.query.difference.zip(difference_norm) else {
             return Some((gradient, None));

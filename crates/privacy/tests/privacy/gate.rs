@@ -444,6 +444,10 @@ fn queries_with_other_sizes_or_weights_are_refused_before_a_record_is_read() {
         let refused = gate.answer(0, &Query::recursive(&x, &x, gamma));
         assert!(matches!(refused, Err(GateError::Weights { .. })), "γ = {gamma}");
     }
+    for kappa in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = gate.answer(0, &Query::moved(&x, &x, kappa));
+        assert!(matches!(refused, Err(GateError::Movement { .. })), "κ = {kappa}");
+    }
     assert_eq!(gate.ledger().releases(), 0);
 }
 

@@ -2,10 +2,12 @@
 
 mod gradient;
 mod momentum;
+mod moved;
 mod recursive;
 
 pub use gradient::Gradient;
 pub use momentum::{BETA, Momentum};
+pub use moved::{KAPPA, Moved, RESTART};
 pub use recursive::{GAMMA, Recursive};
 
 use super::{Asks, Parameter, Settings};
@@ -17,7 +19,7 @@ pub trait Direction: Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter];
     /// Whether its first round uses the special batch b₀.
     const FIRST_BATCH: bool = false;
-    /// Whether it asks for same-record differences.
+    /// Whether it asks for same-record differences that are clipped at C_Δ.
     const DIFFERENCES: bool = false;
 
     type State<P: Protection>: DirectionState<P>;

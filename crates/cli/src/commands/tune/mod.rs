@@ -35,13 +35,14 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     use_threads(args.out.threads)?;
     let document = read_run_file(&args.file, &args.set)?;
     let effort = effort(args)?;
-    let mut found = TuningData::of(&document, &tune_on(args)?)?;
+    let on = tune_on(args)?;
+    let mut found = TuningData::of(&document, &on)?;
     let name = format!("{}-tuned", document.name());
     let folder = Folder::create(args.out.out.as_deref(), &name, args.out.overwrite)?;
     let stop = Stop::listen()?;
     let command = resume_command(&args.out, &folder);
     let parts = Parts { folder: &folder, job: "search", command, stop: &|| stop.asked() };
-    let settings = format!("{}{effort:?}\n{}\n", found.scorer.document().settings(), found.title);
+    let settings = format!("{}{effort:?}\n{on:?}\n", found.scorer.document().settings());
     parts.open(&settings, args.out.overwrite)?;
     tell(&words(&found, &effort, &args.on));
     let total = effort.methods.len() * effort.trials;
