@@ -35,6 +35,8 @@ pub const COMPARISON: &str = "comparison.json";
 pub const PARTS: &str = "parts";
 /// The settings of all runs of the above.
 pub const PARTS_SETTINGS: &str = "parts/settings.txt";
+/// What had been released before a search whose trials are charged, as a statement.
+pub const PARTS_BEFORE: &str = "parts/before.txt";
 /// A table of results.
 pub const TABLE: &str = "table.csv";
 /// The same for a paper.

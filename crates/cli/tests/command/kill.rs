@@ -186,7 +186,8 @@ fn a_charged_trial_that_is_finished_is_not_paid_for_again() {
     let desk = Desk::new();
     desk.write("mine.csv", crate::tune::table());
     desk.write("mine.toml", crate::tune::FILE);
-    let command = "tune mine.toml --charge released.txt --methods ed --trials 4 --seeds 1 --keep rounds --set rounds=1000";
+    let command = "tune mine.toml --charge released.txt --methods ed --trials 4 --seeds 1 --keep rounds --set rounds=1000 \
+                   --set privacy.statement=released.txt --set privacy.epsilon=200.0";
     cut(&desk, command, "charged", "-KILL");
     let entered = || desk.read("released.txt").matches("method.name=ed").count();
     let (before, kept) = (entered(), finished(&desk, "charged"));

@@ -81,6 +81,7 @@ pub fn tune(
     parts: &Parts<'_>,
     mut on_trial: impl FnMut(&Trial),
 ) -> Result<Answer, TuneError> {
+    scorer.spent_before(parts)?;
     let (mut trials, mut best) = (Vec::new(), Vec::new());
     let mut spent = History::new();
     for method in &effort.methods {

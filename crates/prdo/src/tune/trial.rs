@@ -8,8 +8,9 @@ use crate::parts::{Fate, FileRun, Parts, PartsError, shown};
 use crate::run::{Outcome, Privacy, PrivacySettings};
 use crate::trainer::TrainError;
 use prdo_accounting::{Event, History, Method as Accounting};
+use prdo_privacy::Statement;
 use prdo_runfile::{ConfigError, Document, Section};
-use prdo_store::{StatementFileError, change_statement, load_statement};
+use prdo_store::{StatementFileError, change_statement, load_statement, names};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -190,6 +191,27 @@ impl Scorer {
         };
         parts.keep(name, &fingerprint, &scored)?;
         Ok(scored)
+    }
+
+    /// What was released before this search began: its own trials may stand in the statement that the run file names by
+    /// now, and are not to be taken off the budget that they are tried with.
+    pub(super) fn spent_before(&mut self, parts: &Parts<'_>) -> Result<(), TuneError> {
+        let Some(path) = &self.statement else { return Ok(()) };
+        match std::fs::read_to_string(parts.folder.file(names::PARTS_BEFORE)) {
+            Ok(text) => {
+                let before = Statement::from_text(&text).map_err(|error| failed(path, error.into()))?;
+                self.spent = before.total();
+            }
+            Err(_) => {
+                let mut before = Statement::new();
+                before.enter("before", "before the search", &self.spent);
+                parts
+                    .folder
+                    .write(names::PARTS_BEFORE, before.to_text().as_bytes())
+                    .map_err(PartsError::from)?;
+            }
+        }
+        Ok(())
     }
 
     /// Enters a trial in the statement, on disk before it begins.
