@@ -112,13 +112,25 @@ impl Figure1 {
         (head, self.methods.iter().map(row).collect())
     }
 
+    /// About the methods that are there.
     pub fn verdict(&self) -> String {
-        format!(
-            "With full gradients PRDO and Exact Diffusion share one trajectory (largest relative difference \
-             {:.1e}) while D-SGD keeps its bias; with minibatches PRDO's late gradient norm is {:.2} of \
-             the best baseline's.",
-            self.results.full_batch.prdo_vs_ed_max_relative, self.results.minibatch.prdo_over_best_baseline
-        )
+        let there = |method: Method| self.methods.contains(&method);
+        let mut said = Vec::new();
+        if [Method::Prdo, Method::Ed, Method::Dsgd].into_iter().all(there) {
+            said.push(format!(
+                "With full gradients PRDO and Exact Diffusion share one trajectory (largest relative difference {:.1e}) while \
+                 D-SGD keeps its bias",
+                self.results.full_batch.prdo_vs_ed_max_relative
+            ));
+        }
+        if there(Method::Prdo) && self.methods.len() > 1 {
+            let with = if said.is_empty() { "With" } else { "with" };
+            said.push(format!(
+                "{with} minibatches PRDO's late gradient norm is {:.2} of the best baseline's",
+                self.results.minibatch.prdo_over_best_baseline
+            ));
+        }
+        if said.is_empty() { "The methods are in the table.".into() } else { said.join("; ") + "." }
     }
 
     pub fn about(&self) -> String {

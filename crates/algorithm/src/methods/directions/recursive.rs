@@ -15,7 +15,7 @@ use prdo_privacy::{Protection, Query, Released, Start};
 pub const GAMMA: Number = Number {
     name: "gamma",
     symbol: "γ",
-    doc: "weight of the fresh gradient; 1 is Exact Diffusion",
+    doc: "weight of the fresh gradient; 1 is a plain gradient (of prdo: Exact Diffusion)",
     allowed: "above 0 and at most 1",
     is_allowed: |x| x > 0.0 && x <= 1.0,
     default: 0.1,

@@ -126,7 +126,7 @@ pub fn costs(asked: &Asked, judged: &Judged) -> Json {
     let number = |n: u128| u64::try_from(n).map_or(json!(n as f64), |n| json!(n));
     json!({
         "gradients": gradients(judged).map(number),
-        "bytes": case.problem.dimension.and_then(|d| cost::bytes(d, asked.degree, setting.setup().rounds).ok()).map(number),
+        "bytes": case.problem.dimension.and_then(|d| cost::bytes(d, asked.vectors, setting.setup().rounds).ok()).map(number),
     })
 }
 

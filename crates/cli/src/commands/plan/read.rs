@@ -19,8 +19,8 @@ pub struct Asked {
     /// The graph and its weights, in words.
     pub graph: String,
     pub spectrum: Spectrum,
-    /// The most neighbours that a node has.
-    pub degree: u64,
+    /// The most vectors that a node sends in a round.
+    pub vectors: u64,
     pub method: Option<Method>,
     /// δ, where there is a budget or a price.
     pub delta: Option<f64>,
@@ -83,7 +83,7 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
         question: Question { case, own: None, schedule, family },
         graph: title(kind, &wiring),
         spectrum,
-        degree: wiring.graph.max_degree() as u64,
+        vectors: wiring.graph.max_degree() as u64,
         method: None,
         delta,
         uncovered: None,
@@ -120,10 +120,11 @@ pub fn from_file(path: &Path, args: &PlanArgs) -> Result<Asked, Failure> {
     let PlannedRun { question, delta, uncovered, unestimated, notes } =
         planned_run(&document.run_file(), &outline, given, args.public_data);
     let wiring = &outline.wiring;
+    let (exchanges, vectors) = outline.recipe.method.exchanges(&outline.recipe.settings);
     Ok(Asked {
         graph: title(wiring.kind.map_or("graph from a file", |kind| kind.name()), wiring),
         spectrum: outline.spectrum,
-        degree: wiring.graph.max_degree() as u64,
+        vectors: wiring.graph.max_degree() as u64 * u64::from(exchanges * vectors),
         method: Some(outline.recipe.method),
         delta,
         uncovered,

@@ -110,7 +110,7 @@ fn plan(asked: &Asked, judged: &Judged, own: bool) {
     };
     let gradients = gradients(judged).map_or(String::new(), |n| format!("; {n} gradients per node"));
     let sent = asked.question.case.problem.dimension;
-    let sent = sent.and_then(|d| cost::bytes(d, asked.degree, setting.setup().rounds).ok());
+    let sent = sent.and_then(|d| cost::bytes(d, asked.vectors, setting.setup().rounds).ok());
     let sent = sent.map_or(String::new(), |n| format!(", at most {} sent", bytes(n)));
     sentence(&format!(
         "α = {}{unit}{gamma}, b₀ = {}{gradients}{sent}",
