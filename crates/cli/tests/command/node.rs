@@ -9,7 +9,15 @@ use std::time::Duration;
 
 #[test]
 fn three_processes_give_the_simulators_bits() {
-    for (method, rounds) in [("prdo", 30), ("mt", 12)] {
+    for (method, rounds) in [
+        ("prdo", 30),
+        ("mt", 12),
+        ("gt-hsgd", 8),
+        ("gt", 8),
+        ("deepstorm", 8),
+        ("muffliato", 8),
+        ("diff2", 14),
+    ] {
         let trio = Trio::new(method, rounds);
         let mut children: Vec<_> = NAMES.iter().map(|name| (trio.start(name), *name)).collect();
         for (child, name) in &mut children {
