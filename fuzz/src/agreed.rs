@@ -1,5 +1,6 @@
 //! A small agreement, and the key files and members' list that go with it.
 
+use prdo_algorithm::Exchanges;
 use prdo_peer::agreement::{Agreement, Facts, Member, Terms};
 use prdo_peer::identity::Identity;
 use prdo_peer::wire::hex;
@@ -26,8 +27,7 @@ pub fn terms(everything: bool) -> Terms {
         name: "a run".into(),
         continues: None,
         rounds: 40,
-        exchanges_per_round: 1,
-        vectors: 1,
+        exchanges: Exchanges::ONE,
         dimension: 5,
         relay: None,
         facts: Facts { features: 4, ..Facts::default() },

@@ -4,6 +4,7 @@ pub mod agreed;
 pub mod node;
 pub mod run;
 
+use prdo_algorithm::Exchanges;
 use prdo_peer::wire::{Expected, Frame, Header, Hello, FrameKind, Mark};
 
 /// What the receiver expects of its neighbour.
@@ -13,8 +14,8 @@ pub fn expected() -> Expected {
         agreement: [9; 32],
         peer: 1,
         me: 0,
-        vector_bytes: 16,
-        exchanges_per_round: 2,
+        payload_bytes: 16,
+        exchanges: Exchanges::each_round(2, 1),
         rounds: 3,
     }
 }

@@ -2,7 +2,7 @@
 
 use blake3::Hasher;
 use prdo_accounting::{Event as Charge, Target};
-use prdo_algorithm::{Message, Method, Settings};
+use prdo_algorithm::{Exchanges, Message, Method, Settings};
 use prdo_peer::home::{Home, Saved};
 use prdo_peer::ledger::LedgerFile;
 use prdo_peer::ledger::line::seed;
@@ -35,8 +35,8 @@ pub fn expected(me: u32, peer: u32, exchanges: u32) -> Expected {
         agreement: AGREEMENT,
         peer,
         me,
-        vector_bytes: 8 * D as u64,
-        exchanges_per_round: exchanges,
+        payload_bytes: 8 * D as u64,
+        exchanges: Exchanges::each_round(exchanges, 1),
         rounds: ROUNDS,
     }
 }
@@ -56,9 +56,8 @@ pub fn machine(exchanges: u32, saved: &Saved, meet_first: bool) -> Result<Machin
         neighbours: vec![expected(ME, 0, exchanges), expected(ME, 2, exchanges)],
         names: ["north", "mid", "south"].map(String::from).to_vec(),
         dimension: D,
-        vectors: 1,
         rounds: ROUNDS,
-        exchanges_per_round: exchanges,
+        exchanges: Exchanges::each_round(exchanges, 1),
     };
     Machine::new(place, node, saved, Patience { meet_first, ..Patience::default() })
 }

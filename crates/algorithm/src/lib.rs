@@ -13,6 +13,8 @@ pub mod message;
 pub mod methods;
 pub mod node;
 
-pub use message::{Inbox, Message};
-pub use methods::{Asks, Card, Combine, Definition, Method, Settings, SettingsError, Startable};
+pub use message::{Inbox, Message, Shape};
+pub use methods::{
+    Asks, Card, Combine, Definition, Exchanges, Method, Neighbourhood, Settings, SettingsError, Startable,
+};
 pub use node::Node;

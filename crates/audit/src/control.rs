@@ -82,7 +82,7 @@ pub fn off_grid<S: Subject>(
 
 /// The rest of a round of a node that has no neighbours.
 pub(crate) fn alone(node: &mut dyn Node<Noised>, answer: Released<Noised>) {
-    let mut message = Some(node.adapt(answer));
+    let mut message = node.adapt(answer);
     while let Some(sent) = message {
         message = node.mix(&Inbox::new(&[1.0], vec![&sent]));
     }

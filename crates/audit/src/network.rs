@@ -6,7 +6,7 @@ use crate::setting::{NODES, Setting};
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::Mixing;
-use prdo_algorithm::{Inbox, Message, Node};
+use prdo_algorithm::{Inbox, Message, Neighbourhood, Node};
 use prdo_privacy::{Gate, History, Ledger, Model, Noised, Released, Secret, Shard, Start};
 use std::sync::Arc;
 
@@ -90,7 +90,10 @@ impl<'a, S: Subject> Network<'a, S> {
         start: &Start,
         at: &mut dyn FnMut(usize, u32, &[f64]),
     ) -> Result<Transcript, AuditError> {
-        let begin = |_| self.setting.method.start::<Noised>(start, &self.setting.settings);
+        let begin = |i| {
+            let settings = self.setting.settings.clone().at(Neighbourhood::of(&self.mixing, i));
+            self.setting.method.start::<Noised>(start, &settings)
+        };
         let mut nodes = (0..NODES).map(begin).collect::<Result<Vec<_>, _>>().map_err(refused("method"))?;
         let mut transcript = Transcript::default();
         for round in 0..self.setting.rounds {
@@ -101,7 +104,7 @@ impl<'a, S: Subject> Network<'a, S> {
                 let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
                 let unit = self.setting.unit(round, &node.query());
                 answers.push(answer.released.as_slice().iter().map(|value| value * unit).collect());
-                messages.push(node.adapt(answer.released));
+                messages.extend(node.adapt(answer.released));
             }
             transcript.answers.push(answers);
             while !messages.is_empty() {
@@ -133,11 +136,12 @@ impl<'a, S: Subject> Network<'a, S> {
         nodes: &mut [Box<dyn Node<Noised>>],
         sizes: &mut Vec<usize>,
     ) -> Result<Vec<Message<Noised>>, AuditError> {
+        let shape = self.setting.method.exchanges(&self.setting.settings).shape;
         let mut received = Vec::with_capacity(NODES);
         for message in messages {
             let bytes = message.to_wire();
             let dimension = message.vectors().first().map_or(0, Released::dimension);
-            received.push(Message::from_wire(&bytes, dimension, message.vectors().len())?);
+            received.push(Message::from_wire(&bytes, dimension, &shape)?);
             sizes.push(bytes.len());
         }
         let mut next = Vec::new();

@@ -90,8 +90,12 @@ impl<M: Model> Attack<'_, M> {
         let answer = answer.map_err(|why| AuditError::Stopped { round: 0, why: why.to_string() })?;
         let message = node.adapt(answer.released);
         // φ⁰ = x⁰ − αv, and x⁰ = 0.
-        let phi = message.vectors().first().map_or(&[][..], |vector| vector.as_slice());
-        let query: Vec<f64> = phi.iter().map(|v| -v / settings.step_size).collect();
+        let phi = message
+            .iter()
+            .flat_map(prdo_algorithm::Message::vectors)
+            .next()
+            .map_or(&[][..], prdo_privacy::Released::as_slice);
+        let query: Vec<f64> = phi.iter().map(|v| -v / settings.step_size.at(0)).collect();
         Ok(Attempt { picture: self.leading(&query) })
     }
 

@@ -11,6 +11,7 @@ use crate::likelihood::mixed;
 use crate::setting::Setting;
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Target};
+use prdo_algorithm::Exchanges;
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_peer::home::Home;
 use prdo_peer::ledger::LedgerFile;
@@ -52,12 +53,13 @@ enum Death {
 /// Plays every death there is in a short run.
 pub fn restarts<S: Subject>(subject: &S, setting: &Setting, seed: u64) -> Result<Restarts, AuditError> {
     let setting = Setting { rounds: ROUNDS, ..setting.clone() };
-    let (exchanges, vectors) = setting.method.exchanges(&setting.settings);
+    let exchanges = setting.method.exchanges(&setting.settings);
+    let all = ROUNDS * exchanges.per_round;
     let mut deaths: Vec<Death> = Vec::new();
-    for write in 0..6 + 4 * u64::from(ROUNDS * exchanges) {
+    for write in 0..6 + 4 * u64::from(all) {
         deaths.extend([0, 100, usize::MAX].map(|keep| Death::Write(write, keep)));
     }
-    for sent in 1..=ROUNDS * exchanges {
+    for sent in 1..=all {
         deaths.extend([false, true].map(|arrives| Death::Sent(sent, arrives)));
     }
     let (accountant, budget) = setting.accountant()?;
@@ -66,9 +68,8 @@ pub fn restarts<S: Subject>(subject: &S, setting: &Setting, seed: u64) -> Result
     let mut found = Restarts::default();
     for (number, death) in deaths.into_iter().enumerate() {
         let seed = mixed(seed, number as u64);
-        let shape = (exchanges, vectors as usize);
         let (setting, mixing) = (&setting, &mixing);
-        let scene = Scene { subject, setting, mixing, shape, accountant: &accountant, budget, seed };
+        let scene = Scene { subject, setting, mixing, exchanges, accountant: &accountant, budget, seed };
         let mut wire = Wire::new(&scene, death);
         wire.play();
         found.scenarios += 1;
@@ -84,8 +85,7 @@ struct Scene<'a, S: Subject> {
     subject: &'a S,
     setting: &'a Setting,
     mixing: &'a Mixing,
-    /// Exchanges per round, vectors per message.
-    shape: (u32, usize),
+    exchanges: Exchanges,
     accountant: &'a Arc<Accountant>,
     budget: Target,
     seed: u64,
@@ -94,14 +94,14 @@ struct Scene<'a, S: Subject> {
 impl<S: Subject> Scene<'_, S> {
     fn place(&self, me: usize) -> Place {
         let (columns, weights) = self.mixing.row(me);
-        let (exchanges_per_round, vectors) = self.shape;
+        let exchanges = self.exchanges;
         let expected = |peer: u32| Expected {
             run: RUN,
             agreement: AGREEMENT,
             peer,
             me: me as u32,
-            vector_bytes: (8 * DIMENSION * vectors) as u64,
-            exchanges_per_round,
+            payload_bytes: exchanges.shape.bytes(DIMENSION) as u64,
+            exchanges,
             rounds: ROUNDS,
         };
         Place {
@@ -110,9 +110,8 @@ impl<S: Subject> Scene<'_, S> {
             neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
             names: (0..PEERS).map(|i| format!("peer-{i}")).collect(),
             dimension: DIMENSION,
-            vectors,
             rounds: ROUNDS,
-            exchanges_per_round,
+            exchanges,
         }
     }
 
@@ -136,9 +135,11 @@ impl<S: Subject> Scene<'_, S> {
         let gate = Gate::private(me as u32, model, shard, secret, self.setting.rules(kept));
         let mut gate = self.subject.gate(gate.map_err(|e| text(&e))?);
         gate.restore(resume.rounds, &resume.history).map_err(|e| text(&e))?;
-        let node = self.setting.method.start(&Start::zeros(DIMENSION), &self.setting.settings);
+        let place = self.place(me);
+        let settings = self.setting.settings.clone().at(place.neighbourhood());
+        let node = self.setting.method.start(&Start::zeros(DIMENSION), &settings);
         let setup = Setup {
-            place: self.place(me),
+            place,
             patience: Patience { meet_first: true, ..Patience::default() },
             node: node.map_err(|e| text(&e))?,
             gate: Box::new(gate),

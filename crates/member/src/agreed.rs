@@ -29,7 +29,6 @@ impl Proposal {
     pub fn terms(self, document: &Document, planned: &Planned) -> Result<Terms, ConfigError> {
         let RecordFacts { features, classes, class_names, feature_names, image } = self.facts;
         let recipe = &planned.recipe;
-        let (exchanges_per_round, vectors) = recipe.method.exchanges(&recipe.settings);
         let row = |i: usize| {
             let entries = planned.wiring.mixing.row_entries(i);
             entries.filter(|(j, w)| *j == i || *w != 0.0).map(|(j, w)| (j as u32, w)).collect()
@@ -39,8 +38,7 @@ impl Proposal {
             name: document.name(),
             continues: self.continues,
             rounds: recipe.rounds,
-            exchanges_per_round,
-            vectors,
+            exchanges: recipe.method.exchanges(&recipe.settings),
             dimension: planned.model.dimension as u64,
             relay: self.relay,
             facts: Facts { features, classes, class_names, feature_names, image },
@@ -75,12 +73,15 @@ pub fn agreed(agreement: &Agreement) -> Result<(Document, Planned), ConfigError>
 /// Refuses settings that say something else than the terms around them.
 fn check_against(agreement: &Agreement, run: &RunFile, planned: &Planned) -> Result<(), ConfigError> {
     let (terms, recipe) = (agreement.terms(), &planned.recipe);
-    let (exchanges, vectors) = recipe.method.exchanges(&recipe.settings);
+    let (said, meant) = (terms.exchanges, recipe.method.exchanges(&recipe.settings));
     for (field, said, meant) in [
-        ("rounds", terms.rounds.into(), u64::from(recipe.rounds)),
-        ("exchanges_per_round", terms.exchanges_per_round.into(), exchanges.into()),
-        ("vectors", terms.vectors.into(), vectors.into()),
-        ("dimension", terms.dimension, planned.model.dimension as u64),
+        ("rounds", terms.rounds.to_string(), recipe.rounds.to_string()),
+        ("exchanges_per_round", said.per_round.to_string(), meant.per_round.to_string()),
+        ("exchanges_every", said.every.to_string(), meant.every.to_string()),
+        ("vectors", said.shape.vectors.to_string(), meant.shape.vectors.to_string()),
+        ("numbers", said.shape.numbers.to_string(), meant.shape.numbers.to_string()),
+        ("packing", said.shape.packing.to_string(), meant.shape.packing.to_string()),
+        ("dimension", terms.dimension.to_string(), planned.model.dimension.to_string()),
     ] {
         if said != meant {
             let message =

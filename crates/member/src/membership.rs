@@ -42,9 +42,8 @@ impl Membership {
             neighbours: neighbours.iter().map(|peer| self.agreement.expected(self.number, *peer)).collect(),
             names: terms.members.iter().map(|member| member.name.clone()).collect(),
             dimension: self.planned.model.dimension,
-            vectors: terms.vectors as usize,
             rounds: terms.rounds,
-            exchanges_per_round: terms.exchanges_per_round,
+            exchanges: terms.exchanges,
         }
     }
 

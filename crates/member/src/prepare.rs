@@ -6,6 +6,7 @@ use crate::records::{self, OwnRecords, Reading, RecordTable};
 use crate::{Membership, NodeError};
 use prdo::build::BoxedModel;
 use prdo_accounting::Accountant;
+use prdo_algorithm::Neighbourhood;
 use prdo_data::{Feature, Table};
 use prdo_peer::agreement::Agreement;
 use prdo_peer::dir::{Directory, read_unlocked};
@@ -128,7 +129,9 @@ impl Ready {
             None => start(&membership, identity, &ledger, from)?,
         };
         let recipe = &membership.planned.recipe;
-        let node = recipe.method.start::<Noised>(&start, &recipe.settings)?;
+        let place = membership.place();
+        let settings = recipe.settings.clone().at(place.neighbourhood());
+        let node = recipe.method.start::<Noised>(&start, &settings)?;
         let resume = lock(&ledger).resume(&run)?;
         let book = LedgerFile::book(&ledger, &run, &hash, number)?;
         let charged = Ledger::after(accountant, budget, resume.history.clone()).kept_by(Box::new(book));
@@ -146,7 +149,6 @@ impl Ready {
             },
         };
         let rounds_done = saved.state.as_ref().map_or(0, |state| state.round);
-        let place = membership.place();
         let setup = Setup { place, patience, node, gate, home: folder, saved, background: true };
         Ok((Started { setup, ledger, rounds_done }, membership))
     }
@@ -315,12 +317,15 @@ fn saved_model(
         return Err(NodeError::From(format!("--from {shown}: no round was completed there")));
     };
     let (_, planned) = agreed(agreement)?;
-    let mut node = planned.recipe.method.start::<Noised>(&planned.model.start, &planned.recipe.settings)?;
+    let row = agreement.terms().weights.get(number).into_iter().flatten();
+    let at = Neighbourhood::new(number as u32, row.map(|(member, _)| *member));
+    let settings = planned.recipe.settings.clone().at(at);
+    let mut node = planned.recipe.method.start::<Noised>(&planned.model.start, &settings)?;
     let mut rest = state.vectors.as_slice();
     for vector in node.restore(state.round) {
         let damaged =
             |error| NodeError::From(format!("--from {shown}: cannot resume from the saved state: {error}"));
-        *vector = Released::load(&mut rest, planned.model.dimension).map_err(damaged)?;
+        *vector = Released::load(&mut rest, vector.dimension()).map_err(damaged)?;
     }
     Ok(node.model().as_slice().to_vec())
 }

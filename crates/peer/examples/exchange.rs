@@ -7,6 +7,7 @@
 //! that travel on top of the payloads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use prdo_algorithm::Exchanges;
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
 use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header};
@@ -187,8 +188,8 @@ fn expected(peer: usize, me: usize, bytes: usize) -> Expected {
         agreement: [2; 32],
         peer,
         me,
-        vector_bytes: bytes as u64,
-        exchanges_per_round: 1,
+        payload_bytes: bytes as u64,
+        exchanges: Exchanges::ONE,
         rounds,
     }
 }

@@ -10,7 +10,7 @@
 
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
-use prdo_algorithm::{Inbox, Method, Settings};
+use prdo_algorithm::{Exchanges, Inbox, Method, Settings};
 use prdo_peer::dir::Directory;
 use prdo_peer::driver::{self, Watch};
 use prdo_peer::home::Home;
@@ -175,7 +175,7 @@ fn in_memory(method: Method, rounds: usize, dimension: usize, folder: &Path) -> 
             // Twice at the barrier: nobody's next message replaces one that is not mixed yet.
             for round in 0..rounds as u32 {
                 let answer = gate.answer(round, &node.query()).unwrap();
-                let message = node.adapt(answer.released);
+                let message = node.adapt(answer.released).unwrap();
                 table.lock().unwrap()[me] = Some(Arc::new(message));
                 barrier.wait();
                 let all: Vec<_> = table.lock().unwrap().iter().cloned().map(Option::unwrap).collect();
@@ -210,8 +210,8 @@ fn place(mixing: &Mixing, me: usize, dimension: usize, rounds: u32) -> Place {
         agreement: IDS.1,
         peer,
         me: me as u32,
-        vector_bytes: 8 * dimension as u64,
-        exchanges_per_round: 1,
+        payload_bytes: 8 * dimension as u64,
+        exchanges: Exchanges::ONE,
         rounds,
     };
     Place {
@@ -220,9 +220,8 @@ fn place(mixing: &Mixing, me: usize, dimension: usize, rounds: u32) -> Place {
         neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
         names: (0..NODES).map(|i| format!("org-{i}")).collect(),
         dimension,
-        vectors: 1,
         rounds,
-        exchanges_per_round: 1,
+        exchanges: Exchanges::ONE,
     }
 }
 

@@ -20,7 +20,7 @@
 //! else: [`Frame::vector`] takes that type.
 
 use data_encoding::HEXLOWER;
-use prdo_algorithm::Message;
+use prdo_algorithm::{Exchanges, Message};
 use prdo_privacy::Noised;
 use std::sync::Arc;
 
@@ -115,20 +115,31 @@ pub enum WireError {
 }
 
 /// What a node expects of every frame of one neighbour: all is checked before a payload is read or stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     pub run: Hash,
     pub agreement: Hash,
     pub peer: u32,
     pub me: u32,
-    pub vector_bytes: u64,
-    pub exchanges_per_round: u32,
+    /// Bytes of the payload of a round that is not silent.
+    pub payload_bytes: u64,
+    pub exchanges: Exchanges,
     pub rounds: u32,
 }
 
 impl Expected {
-    pub fn exchanges(&self) -> u64 {
-        u64::from(self.rounds) * u64::from(self.exchanges_per_round)
+    /// Exchanges of the whole run.
+    pub fn all_exchanges(&self) -> u64 {
+        u64::from(self.rounds) * u64::from(self.exchanges.per_round)
+    }
+
+    fn round_of(&self, exchange: u64) -> Option<u64> {
+        exchange.checked_div(u64::from(self.exchanges.per_round))
+    }
+
+    /// Bytes of the payload of this round.
+    fn payload_in(&self, round: u32) -> u64 {
+        if self.exchanges.is_silent(round) { 0 } else { self.payload_bytes }
     }
 
     /// Whether a header may be followed by its payload.
@@ -145,18 +156,19 @@ impl Expected {
             let Header { sender, receiver, .. } = *header;
             return Err(WireError::Direction { sender, receiver, expected: self.peer, me: self.me });
         }
+        let payload = self.payload_in(header.round);
         let (fits, allowed) = match header.kind {
             FrameKind::Hello => (header.length == HELLO as u64, HELLO.to_string()),
-            FrameKind::Vector => (header.length == self.vector_bytes, self.vector_bytes.to_string()),
+            FrameKind::Vector => (header.length == payload, payload.to_string()),
             FrameKind::Refusal => (header.length <= REFUSAL as u64, format!("at most {REFUSAL}")),
         };
         if !fits {
             return Err(WireError::Length { kind: header.kind, found: header.length, allowed });
         }
-        let round = header.exchange.checked_div(u64::from(self.exchanges_per_round));
-        let last = self.exchanges() - u64::from(header.kind == FrameKind::Vector).min(self.exchanges());
+        let (round, exchanges) = (self.round_of(header.exchange), self.all_exchanges());
+        let last = exchanges - u64::from(header.kind == FrameKind::Vector).min(exchanges);
         if header.exchange > last || round != Some(u64::from(header.round)) {
-            let (exchange, round, exchanges) = (header.exchange, header.round, self.exchanges());
+            let (exchange, round) = (header.exchange, header.round);
             return Err(WireError::Exchange { exchange, round, exchanges });
         }
         Ok(())
@@ -175,7 +187,7 @@ impl Expected {
             receiver: self.peer,
             run: self.run,
             agreement: self.agreement,
-            round: exchange.checked_div(u64::from(self.exchanges_per_round)).unwrap_or(0) as u32,
+            round: self.round_of(exchange).unwrap_or(0) as u32,
             exchange,
             length: length as u64,
             hash,

@@ -2,11 +2,12 @@
 
 use prdo_accounting::AccountingError;
 use prdo_algorithm::graph::{GraphError, MixingError, NetworkError};
+use prdo_algorithm::methods::key;
 use prdo_data::DataError;
 use prdo_models::ModelError;
 use prdo_privacy::clip::ClipError;
 use prdo_privacy::{GateError, LedgerError, SamplingError, ShardError, StartError};
-use prdo_runfile::{Key, Section};
+use prdo_runfile::Key;
 use prdo_simulator::SimulationError;
 
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +81,7 @@ impl RunError {
             Self::Sampling(e) if e.field == "first" => Key::BatchFirst,
             Self::Sampling(_) => Key::BatchSize,
             Self::Simulation(SimulationError::Settings(e)) => {
-                Section::Method.key(e.field).unwrap_or(Key::MethodStepSize)
+                Key::named(&key(e.field())).unwrap_or(Key::MethodStepSize)
             }
             Self::Shard(_) | Self::Gate(_) | Self::Start(_) | Self::Entropy(_) | Self::Simulation(_) => {
                 return None;

@@ -214,7 +214,7 @@ impl<M: Model + 'static> Run<M> {
             return Err(RunError::range(Key::BatchSampling, format!("{:?}", self.sampling), allowed));
         }
         let spectrum = self.mixing.check(self.allow_indefinite)?;
-        self.settings = self.settings.for_network(self.method, &spectrum);
+        self.settings = self.settings.for_network(self.method, &spectrum).over(self.rounds);
         let least = self.records.iter().map(Data::len).min().unwrap_or(0);
         if let Some(node) = self.records.iter().position(Data::is_empty) {
             return Err(RunError::EmptyNode { node });

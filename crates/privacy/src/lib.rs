@@ -17,6 +17,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod answer;
+pub mod by_round;
 pub mod clip;
 pub mod engine;
 pub mod gate;
@@ -25,6 +26,7 @@ pub mod ledger;
 pub mod linear;
 pub mod model;
 pub mod noise;
+pub mod packed;
 pub mod planted;
 pub mod protection;
 pub mod query;
@@ -36,12 +38,14 @@ pub mod statement;
 pub mod streams;
 
 pub use answer::{Answer, Answerer, Diagnostics, GateError};
+pub use by_round::{ByRound, ByRoundError};
 pub use clip::Clip;
 pub use engine::{Differentiator, Engine, Piece, Worker};
 pub use gate::{Gate, Measurement, Shard, ShardError};
 pub use ledger::{Book, BookError, Ledger, LedgerError};
 pub use linear::Linear;
 pub use model::{Data, Model, Records};
+pub use packed::{Dither, Packed, Packing, PublicDither};
 pub use prdo_accounting::History;
 pub use protection::{Exposed, Noised, Protection};
 pub use query::Query;

@@ -4,10 +4,10 @@
 //! A `Released<P>` comes into being in these ways and no other:
 //! 1. the gate's answer to a query (`from_gate`, not visible outside this crate);
 //! 2. a public starting point: [`Released::start`], [`Released::zeros`];
-//! 3. a decoded neighbour's message: [`Released::from_wire`], `Noised` only;
+//! 3. a decoded neighbour's message: [`Released::from_wire`] and [`Released::unpack`], `Noised` only;
 //! 4. a vector saved earlier by [`Released::save`] and read back with the same protection: [`Released::load`].
 //!
-//! Everything else is linear post-processing of values of the *same* protection, which costs no privacy for a
+//! Everything else is post-processing of values of the *same* protection, linear or [packing](crate::packed), which costs no privacy for a
 //! noised value; there is no conversion from exposed to noised. Doors 2 to 4 trust their caller: declaring a
 //! vector public, or decoding bytes that were made by hand, is a false statement rather than a slip, and the
 //! type system guards against slips.
@@ -30,6 +30,8 @@ pub enum DecodeError {
     Length { dimension: usize, expected: usize, found: usize },
     #[error("value {index} is not finite")]
     NotFinite { index: usize },
+    #[error("the packed value {index} is not one that a sender packs")]
+    Code { index: usize },
     #[error("a vector saved as {expected:?} was expected, found tag {found:?}")]
     Protection { expected: char, found: char },
 }
@@ -81,6 +83,18 @@ impl<P: Protection> Released<P> {
         for (value, w) in self.values.iter_mut().zip(&vector.values) {
             *value = own * *value + other * w;
         }
+    }
+
+    /// `self` ← `self` + Σ coefficient · vector.
+    pub fn add<const K: usize>(&mut self, terms: [(f64, &Self); K]) {
+        let terms = terms.map(|(c, v)| (c, &v.values[..self.values.len()]));
+        for (j, value) in self.values.iter_mut().enumerate() {
+            *value = terms.iter().fold(*value, |sum, (c, v)| sum + c * v[j]);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
     }
 
     /// Σ weight · vector over a neighbourhood, in the order given: the mixing step. All vectors must have

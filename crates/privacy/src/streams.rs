@@ -31,16 +31,19 @@ pub enum Purpose {
     Partition,
     Graph,
     Start,
+    /// Of packed vectors. Public.
+    Dither,
 }
 
 /// Key-derivation contexts, in the order of the variants above: [`Hidden`], then [`Purpose`].
-const CONTEXTS: [&str; 6] = [
+const CONTEXTS: [&str; 7] = [
     "prdo 2026-11 stream v1: batch sampling",
     "prdo 2026-11 stream v1: release noise",
     "prdo 2026-11 stream v1: generated data",
     "prdo 2026-11 stream v1: data partition",
     "prdo 2026-11 stream v1: random graph",
     "prdo 2026-11 stream v1: starting point",
+    "prdo 2026-11 stream v1: dither of packed vectors",
 ];
 
 /// For the keys of a stream's parts: from the stream's key and the part's number.

@@ -6,6 +6,7 @@ use crate::schema::{Key, Section, nearest};
 use crate::value::{Value, ValueType};
 use prdo_accounting::Calibrations;
 use prdo_data::{Format, Loaded, near_file};
+use prdo_privacy::ByRound;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -88,8 +89,12 @@ impl Document {
         };
         let (key, value) = (key.trim(), value.trim());
         let is_toml = |value: &str| toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
-        let numbers = Key::named(key)
-            .is_some_and(|key| matches!(key.value_type(), ValueType::Float(..) | ValueType::Floats(..)));
+        let numbers = Key::named(key).is_some_and(|key| {
+            matches!(
+                key.value_type(),
+                ValueType::Float(..) | ValueType::FloatByRound(..) | ValueType::Floats(..)
+            )
+        });
         let value = match value {
             value if is_toml(value) => value.to_string(),
             value if numbers && is_toml(&whole_numbers(value)) => whole_numbers(value),
@@ -264,9 +269,23 @@ impl Document {
         }
     }
 
+    /// Whether the value is the default, given or not.
+    pub(crate) fn is_default(&self, key: Key) -> bool {
+        self.get(key) == default(key)
+    }
+
     /// A number of things, or the default.
     pub(crate) fn count(&self, key: Key) -> Option<usize> {
         self.integer(key).map(|n| n as usize)
+    }
+
+    /// A number that may change from round to round, or the default.
+    pub fn by_round(&self, key: Key) -> Option<ByRound> {
+        match self.get(key)? {
+            Value::Float(value) => Some(value.into()),
+            Value::Law(law) => Some(law),
+            _ => None,
+        }
     }
 
     /// A path, relative to the run file's folder.
@@ -365,7 +384,12 @@ fn check(
             let number = u64::from_str_radix(&digits.as_str().replace('_', ""), digits.radix()).ok();
             number.filter(|n| (least..=most).contains(n)).map(Value::Integer)
         }
-        (ValueType::Float(_, ok), number) => float(number, ok).map(Value::Float),
+        (ValueType::FloatByRound(_, ok), DeValue::String(text)) => {
+            return law(key, text, ok, &|| place(value.span()));
+        }
+        (ValueType::Float(_, ok) | ValueType::FloatByRound(_, ok), number) => {
+            float(number, ok).map(Value::Float)
+        }
         (ValueType::Floats(_, ok), DeValue::Array(list)) => {
             let numbers = list.iter().map(|item| float(item.get_ref(), ok)).collect::<Option<Vec<_>>>();
             numbers.filter(|l| !l.is_empty()).map(Value::Floats)
@@ -392,6 +416,22 @@ fn check(
             None => error,
         }
     })
+}
+
+/// A number by round from its text. That all rounds' numbers are in range is known when the number of rounds is.
+fn law(key: Key, text: &str, ok: fn(f64) -> bool, place: &dyn Fn() -> Place) -> Result<Value, ConfigError> {
+    let refuse = |why: String| {
+        let allowed = key.value_type().allowed();
+        let message = format!("{key} = {text:?} is not allowed: {why}; it must be {allowed}");
+        Err(ConfigError::at(&place(), message).about_value(key.path(), text, &allowed))
+    };
+    match text.parse::<ByRound>() {
+        Err(error) => refuse(error.to_string()),
+        Ok(law) => match law.refused(1, ok) {
+            Some(value) => refuse(format!("{value} is out of range")),
+            None => Ok(law.into()),
+        },
+    }
 }
 
 fn float(value: &DeValue<'_>, ok: fn(f64) -> bool) -> Option<f64> {

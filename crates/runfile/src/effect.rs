@@ -64,8 +64,13 @@ impl RunFile {
             Key::MethodParameter(place) => {
                 let method = self.method.name?;
                 let why = Some(format!("{method} does not read it"));
-                let unread = !parameters::is_read(method, place);
-                return unread.then_some(Unread { decided_by: Key::MethodName, why });
+                if !parameters::is_read(method, place) {
+                    return Some(Unread { decided_by: Key::MethodName, why });
+                }
+                let (decided_by, needed) = parameters::needs(place)?;
+                let given = self.document.text(decided_by).unwrap_or_default();
+                let why = Some(format!("{decided_by} = {given:?}"));
+                return (given != needed).then_some(Unread { decided_by, why });
             }
             _ => return None,
         };

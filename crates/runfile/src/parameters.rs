@@ -1,8 +1,9 @@
 //! The parameters of methods, as keys: everything about them follows from the methods' own cards.
 
+use crate::schema::Key;
 use crate::value::{Definition, ValueType};
 use prdo_algorithm::Method;
-use prdo_algorithm::methods::Parameter;
+use prdo_algorithm::methods::{Parameter, key};
 use std::sync::LazyLock;
 
 /// Every parameter of the methods, in the order of the methods and of their cards; once, however many read it.
@@ -23,7 +24,10 @@ fn describe(parameter: &'static Parameter) -> Definition {
     readers.sort_unstable();
     let (value_type, default, doc) = match parameter {
         Parameter::Number(number) => (
-            ValueType::Float(number.allowed, number.is_allowed),
+            match number.by_round {
+                true => ValueType::FloatByRound(number.allowed, number.is_allowed),
+                false => ValueType::Float(number.allowed, number.is_allowed),
+            },
             format!("{:?}", number.default),
             format!("{} of {}: {}", number.symbol, listed(&readers, "and"), number.doc),
         ),
@@ -31,7 +35,7 @@ fn describe(parameter: &'static Parameter) -> Definition {
             (ValueType::Choice(names), format!("{:?}", names[0]), format!("{doc} ({})", readers.join(", ")))
         }
     };
-    let path = format!("method.{}", parameter.name()).leak();
+    let path = key(parameter.name()).leak();
     Definition { path, value_type, default: Some(default.leak()), doc: doc.leak() }
 }
 
@@ -65,4 +69,15 @@ pub(crate) fn count() -> u8 {
 /// Whether this method reads the parameter at this place.
 pub(crate) fn is_read(method: Method, place: u8) -> bool {
     method.card().reads(PARAMETERS[usize::from(place)].0)
+}
+
+/// Whether the parameter at this place means, at its default, the method without it.
+pub(crate) fn is_option(place: u8) -> bool {
+    PARAMETERS[usize::from(place)].0.is_option()
+}
+
+/// The choice without which the parameter at this place is not read: its key and what must be chosen.
+pub(crate) fn needs(place: u8) -> Option<(Key, &'static str)> {
+    let (name, value) = PARAMETERS[usize::from(place)].0.needs()?;
+    Some((Key::named(&key(name))?, value))
 }

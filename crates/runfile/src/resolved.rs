@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::model::is_parameter;
 use crate::model_kind::ModelKind;
 use crate::names::sampling_name;
+use crate::parameters::is_option;
 use crate::privacy::earlier_texts;
 use crate::run_file::RunFile;
 use crate::schema::{Key, Section};
@@ -130,7 +131,7 @@ pub fn to_agreed_toml(run: &RunFile, agreed: &Agreed<'_>, header: String) -> Str
 pub fn is_agreed(key: Key) -> bool {
     match key.section() {
         None => key == Key::Rounds,
-        Some(Section::Method | Section::Batch | Section::Clip) => true,
+        Some(Section::Method | Section::Wire | Section::Batch | Section::Clip) => true,
         Some(Section::Resolved) => key != Key::ResolvedNodeNames,
         Some(Section::Model) => key != Key::ModelFile,
         Some(Section::Features) => key != Key::FeaturesCache,
@@ -240,6 +241,8 @@ fn shared_value(key: Key, run: &RunFile, known: &Known<'_>) -> Option<Value> {
         {
             None
         }
+        // Files and fingerprints from before there was the option do not have it.
+        Key::MethodParameter(place) if is_option(place) && run.document.is_default(key) => None,
         Key::BatchSampling => text(sampling_name(known.batch.2)),
         Key::BatchSize if drawn => number(known.batch.1),
         Key::BatchFirst if drawn && known.method.card().first_batch => number(known.batch.0),

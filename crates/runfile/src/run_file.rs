@@ -170,19 +170,20 @@ impl RunFile {
     /// The method and its settings.
     pub fn method(&self) -> Result<(Method, Settings), ConfigError> {
         let method = self.method.name.ok_or_else(|| self.missing(Key::MethodName))?;
-        self.method.step_size.ok_or_else(|| self.missing(Key::MethodStepSize))?;
+        self.method.step_size.as_ref().ok_or_else(|| self.missing(Key::MethodStepSize))?;
         Ok((method, self.settings_of(method)))
     }
 
     /// The settings that the file gives for what `method` reads. A missing step size is NaN, which no method takes.
     pub fn settings_of(&self, method: Method) -> Settings {
-        let settings = Settings::new(self.method.step_size.unwrap_or(f64::NAN));
+        let settings = Settings::new(self.method.step_size.clone().unwrap_or(f64::NAN.into()));
         let read = Key::parameters().filter(|(_, parameter)| method.card().reads(parameter));
         let given = read.filter_map(|(key, parameter)| match parameter {
-            Parameter::Number(number) => self.document.float(key).map(|value| number.is(value)),
+            Parameter::Number(number) => self.document.by_round(key).map(|value| number.is(value)),
             Parameter::Choice { .. } => Assigned::named(parameter, &self.document.text(key)?),
         });
-        given.fold(settings, Settings::with)
+        let settings = given.fold(settings, Settings::with);
+        self.rounds.map_or(settings.clone(), |rounds| settings.over(rounds))
     }
 
     pub fn ranges(&self) -> Result<Vec<ColumnRange>, ConfigError> {

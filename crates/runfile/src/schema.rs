@@ -13,6 +13,7 @@ use prdo_data::Format;
 use std::sync::LazyLock;
 
 const POSITIVE: ValueType = ValueType::Float("above 0", |x| x > 0.0);
+const POSITIVE_BY_ROUND: ValueType = ValueType::FloatByRound("above 0", |x| x > 0.0);
 const NON_NEGATIVE: ValueType = ValueType::Float("of at least 0", |x| x >= 0.0);
 const SEED: ValueType = ValueType::Integer(0, i64::MAX as u64);
 const MOST_NODES: u64 = 1_000_000;
@@ -162,7 +163,7 @@ keys! {
     ModelStartSeed: "model.start_seed", SEED, Some("1"), "seed of a random starting point (public)";
     MethodName: "method.name", choice(Method::ALL.iter().map(|method| method.card().name)), None,
         parameters::method_titles();
-    MethodStepSize: "method.step_size", POSITIVE, None, "α";
+    MethodStepSize: "method.step_size", POSITIVE_BY_ROUND, None, "α";
     BatchSize: "batch.size", ValueType::Integer(1, 1 << 28), None,
         "b, expected batch size per node and round (exact unless sampling is poisson); default: as many as the smallest node has";
     BatchFirst: "batch.first", ValueType::Integer(1, 1 << 28), None, "b0, of prdo's first round; default: size";
@@ -311,6 +312,7 @@ sections! {
     Partition: "partition",
     Model: "model",
     Method: "method",
+    Wire: "wire",
     Batch: "batch",
     Clip: "clip",
     Privacy: "privacy",

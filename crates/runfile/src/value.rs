@@ -1,5 +1,7 @@
 //! What a key may be: its type, its range, and a value that was checked against them.
 
+use prdo_privacy::ByRound;
+
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -7,6 +9,8 @@ pub enum Value {
     Text(String),
     Integer(u64),
     Float(f64),
+    /// A number that changes from round to round.
+    Law(ByRound),
     Flag(bool),
     Texts(Vec<String>),
     Floats(Vec<f64>),
@@ -19,6 +23,7 @@ impl std::fmt::Display for Value {
             Value::Text(text) => write!(f, "{}", quoted(text)),
             Value::Integer(n) => write!(f, "{n}"),
             Value::Float(x) => write!(f, "{x:?}"),
+            Value::Law(law) => write!(f, "{}", quoted(&law.to_string())),
             Value::Flag(b) => write!(f, "{b}"),
             Value::Texts(list) => {
                 write!(f, "[{}]", list.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", "))
@@ -31,6 +36,12 @@ impl std::fmt::Display for Value {
 impl From<f64> for Value {
     fn from(x: f64) -> Self {
         Value::Float(x)
+    }
+}
+
+impl From<ByRound> for Value {
+    fn from(law: ByRound) -> Self {
+        law.constant().map_or(Value::Law(law), Value::Float)
     }
 }
 
@@ -66,6 +77,8 @@ pub enum ValueType {
     Integer(u64, u64),
     /// A number for which the test holds; the text says which.
     Float(&'static str, fn(f64) -> bool),
+    /// The same, or a law by round whose numbers pass the test.
+    FloatByRound(&'static str, fn(f64) -> bool),
     Flag,
     /// A list of texts: one value, not a sweep.
     Texts,
@@ -90,6 +103,11 @@ impl ValueType {
             }
             ValueType::Integer(least, most) => format!("a whole number from {least} to {most}"),
             ValueType::Float(allowed, _) => format!("a number {allowed}"),
+            ValueType::FloatByRound(allowed, _) => {
+                format!(
+                    "a number {allowed}, or by round such as \"0.1, 0.05 from 100\" or \"cosine 0.1 0.01\""
+                )
+            }
             ValueType::Flag => "true or false".into(),
             ValueType::Texts => "a list of texts, one or more, such as [\"a\", \"b\"]".into(),
             ValueType::Floats(allowed, _) => format!("a list of numbers {allowed}, such as [0.5, 0.25]"),

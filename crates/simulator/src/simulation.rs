@@ -3,7 +3,9 @@
 use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_norm};
 use prdo_accounting::History;
 use prdo_algorithm::graph::Mixing;
-use prdo_algorithm::{Inbox, Message, Method, Node, Settings, SettingsError, Startable};
+use prdo_algorithm::{
+    Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
+};
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -14,6 +16,8 @@ pub struct Simulation<M: Model, P: Protection> {
     pub(crate) gates: Vec<Gate<M, P>>,
     pub(crate) nodes: Vec<Box<dyn Node<P>>>,
     mixing: Mixing,
+    /// How messages look.
+    shape: Shape,
     held_out: Option<M::Data>,
     /// Loss and gradient norm are measured on at most this many records per node.
     measured_records: usize,
@@ -40,6 +44,9 @@ pub enum SimulationError {
     Start { start: usize, model: usize },
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// A program's own method failed.
+    #[error("node {node}, round {round}: {why}")]
+    Method { node: usize, round: u32, why: String },
     #[error("node {node}, round {round}: {error}")]
     Gate { node: usize, round: u32, error: GateError },
     #[error(
@@ -73,10 +80,12 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         if start.dimension() != model.dimension() {
             return Err(SimulationError::Start { start: start.dimension(), model: model.dimension() });
         }
-        let nodes = gates.iter().map(|_| method.start(start, settings)).collect::<Result<_, _>>()?;
+        let begin = |i| method.start(start, &settings.clone().at(Neighbourhood::of(&mixing, i)));
+        let nodes = (0..gates.len()).map(begin).collect::<Result<_, _>>()?;
+        let shape = method.exchanges(settings).shape;
         let measured_records = usize::MAX;
         let totals = Totals::default();
-        Ok(Self { model, gates, nodes, mixing, held_out, measured_records, totals, previous: None })
+        Ok(Self { model, gates, nodes, mixing, shape, held_out, measured_records, totals, previous: None })
     }
 
     /// The same, but rows hold loss and gradient norm of the first `most` records of each node only: an estimate,
@@ -97,6 +106,9 @@ impl<M: Model, P: Protection> Simulation<M, P> {
             messages = self.mix(&messages);
         }
         self.totals.round += 1;
+        for (node, state) in self.nodes.iter().enumerate() {
+            state.failure().map_or(Ok(()), |why| Err(SimulationError::Method { node, round, why }))?;
+        }
         match self.nodes.iter().all(|node| node.model().is_finite()) {
             true => Ok(measured),
             false => Err(SimulationError::Diverged { round }),
@@ -106,6 +118,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let round = self.totals.round;
         let adapt = |(number, (node, gate)): (usize, Pair<'_, M, P>)| {
+            node.failure().map_or(Ok(()), |why| Err(SimulationError::Method { node: number, round, why }))?;
             let answer = gate.answer(round, &node.query()).map_err(|error| SimulationError::Gate {
                 node: number,
                 round,
@@ -123,7 +136,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
             self.totals.recent.add(&diagnostics);
             self.totals.gradient_evaluations += diagnostics.evaluations;
             self.totals.non_finite += diagnostics.non_finite;
-            messages.push(message);
+            messages.extend(message);
         }
         Ok(messages)
     }
@@ -144,8 +157,8 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     fn count_bytes(&mut self, messages: &[Message<P>]) {
         let links = self.mixing.entries() - self.mixing.nodes();
-        let vectors = messages.first().map_or(0, |message| message.vectors().len());
-        self.totals.bytes_sent += (links * vectors * self.model.dimension() * 8) as u64;
+        let bytes = if messages.is_empty() { 0 } else { self.shape.bytes(self.model.dimension()) };
+        self.totals.bytes_sent += (links * bytes) as u64;
     }
 
     pub fn round(&self) -> u32 {

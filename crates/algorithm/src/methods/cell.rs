@@ -2,7 +2,7 @@
 
 use super::directions::{Direction, DirectionState};
 use super::steps::{NetworkStep, StepState};
-use super::{Asks, Card, Definition, Settings};
+use super::{Asks, Card, Definition, Exchanges, Parameter, Settings};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
@@ -14,17 +14,38 @@ pub struct Cell<D, S> {
     parts: PhantomData<fn() -> (D, S)>,
 }
 
+/// More than any direction and network step have together.
+const MOST: usize = 16;
+
 impl<D: Direction, S: NetworkStep> Cell<D, S> {
-    /// A method of this name; its parameters are those of its two halves, in the order in which reports have them.
-    pub const fn new(card: Card) -> Self {
-        assert!(
-            card.first_batch == D::FIRST_BATCH && card.differences == D::DIFFERENCES,
-            "a card says what its direction asks for"
-        );
-        assert!(
-            card.parameters.len() == D::PARAMETERS.len() + S::PARAMETERS.len(),
-            "a card has the parameters of its halves"
-        );
+    /// The parameters of both halves, the direction's first.
+    const LIST: &'static [Parameter] = Self::JOINED.split_at(D::PARAMETERS.len() + S::PARAMETERS.len()).0;
+
+    const JOINED: &'static [Parameter; MOST] = &{
+        let mut all = [crate::methods::COMBINE.parameter(); MOST];
+        let mut k = 0;
+        while k < D::PARAMETERS.len() {
+            all[k] = D::PARAMETERS[k];
+            k += 1;
+        }
+        while k < D::PARAMETERS.len() + S::PARAMETERS.len() {
+            all[k] = S::PARAMETERS[k - D::PARAMETERS.len()];
+            k += 1;
+        }
+        all
+    };
+
+    /// A method of this name in run files and title in figures; all else of its card follows from its two halves.
+    pub const fn new(name: &'static str, title: &'static str, idea: &'static str) -> Self {
+        let card = Card {
+            name,
+            title,
+            idea,
+            parameters: Self::LIST,
+            first_batch: D::FIRST_BATCH,
+            differences: D::DIFFERENCES,
+            constant_step: S::CONSTANT_STEP,
+        };
         Self { card, parts: PhantomData }
     }
 }
@@ -35,10 +56,10 @@ impl<D: Direction, S: NetworkStep> Definition for Cell<D, S> {
     }
 
     fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>> {
-        Box::new(CellNode { direction: D::start(x0, settings), step: S::start(x0, settings) })
+        Box::new(CellNode { t: 0, direction: D::start(x0, settings), step: S::start(x0, settings) })
     }
 
-    fn exchanges(&self, settings: &Settings) -> (u32, u32) {
+    fn exchanges(&self, settings: &Settings) -> Exchanges {
         S::exchanges(settings)
     }
 
@@ -48,23 +69,29 @@ impl<D: Direction, S: NetworkStep> Definition for Cell<D, S> {
 }
 
 struct CellNode<D, S> {
+    /// The round that is worked on.
+    t: u32,
     direction: D,
     step: S,
 }
 
 impl<P: Protection, D: DirectionState<P>, S: StepState<P>> Node<P> for CellNode<D, S> {
     fn query(&self) -> Query<'_, P> {
-        self.direction.query(self.step.x())
+        self.direction.query(self.t, self.step.x())
     }
 
-    fn adapt(&mut self, answer: Released<P>) -> Message<P> {
+    fn adapt(&mut self, answer: Released<P>) -> Option<Message<P>> {
         self.step.leave(self.direction.v());
-        self.direction.take(self.step.x(), answer);
-        self.step.adapt(self.direction.v())
+        self.direction.take(self.t, self.step.x(), answer);
+        let message = self.step.adapt(self.t, self.direction.v());
+        self.t += u32::from(message.is_none());
+        message
     }
 
     fn mix(&mut self, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
-        self.step.mix(self.direction.v(), inbox)
+        let message = self.step.mix(self.t, self.direction.v(), inbox);
+        self.t += u32::from(message.is_none());
+        message
     }
 
     fn model(&self) -> &Released<P> {
@@ -78,16 +105,18 @@ impl<P: Protection, D: DirectionState<P>, S: StepState<P>> Node<P> for CellNode<
     fn vectors(&self) -> Vec<&Released<P>> {
         let mut vectors = self.step.vectors();
         vectors.extend(self.direction.vectors());
-        if D::REMEMBERS || S::NEEDS_LAST_DIRECTION {
+        if D::REMEMBERS || self.step.needs_last_direction() {
             vectors.push(self.direction.v());
         }
         vectors
     }
 
     fn restore(&mut self, rounds: u32) -> Vec<&mut Released<P>> {
+        self.t = rounds;
+        let needed = D::REMEMBERS || self.step.needs_last_direction();
         let mut vectors = self.step.restore();
-        let direction = self.direction.restore(rounds);
-        if D::REMEMBERS || S::NEEDS_LAST_DIRECTION {
+        let direction = self.direction.restore();
+        if needed {
             vectors.extend(direction);
         }
         vectors

@@ -16,6 +16,7 @@ pub const COMBINE: Choice<Combine> = Choice {
     doc: "mix after the step, or before it",
     names: &["after", "first"],
     values: &[Combine::After, Combine::First],
+    option: false,
 };
 
 impl Settings {

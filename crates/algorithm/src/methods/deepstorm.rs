@@ -8,15 +8,8 @@
 //! Reference: Mancino-Ball, Miao, Xu, Chen, "Proximal stochastic recursive momentum methods for nonconvex composite decentralized
 //! optimization", 2023 (γ is their β). Not private there. Both vectors travel in one exchange.
 
-use super::directions::{GAMMA, Recursive};
+use super::directions::Recursive;
 use super::steps::SplitTracking;
-use super::{Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Recursive, SplitTracking> = Cell::new(Card {
-    name: "deepstorm",
-    title: "DEEPSTORM",
-    idea: "tracks a recursive estimate, both vectors in one exchange",
-    parameters: &[GAMMA.parameter()],
-    first_batch: true,
-    differences: true,
-});
+pub static METHOD: Cell<Recursive, SplitTracking> = Cell::new("deepstorm", "DEEPSTORM", "tracks a recursive estimate, both vectors in one exchange");

@@ -2,6 +2,7 @@
 
 use super::parameter::Parameter;
 use super::settings::{Settings, SettingsError};
+use crate::message::Shape;
 use crate::node::Node;
 use prdo_privacy::{Exposed, Noised, Protection, Start};
 
@@ -19,6 +20,8 @@ pub struct Card {
     pub first_batch: bool,
     /// Whether it needs C_Δ, a clip for same-record differences.
     pub differences: bool,
+    /// Whether it is exact for steps of one size only.
+    pub constant_step: bool,
 }
 
 impl Card {
@@ -52,6 +55,36 @@ impl Asks {
     }
 }
 
+/// How many messages a method sends, and how they look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exchanges {
+    /// Exchanges of messages in a round that has any.
+    pub per_round: u32,
+    /// Every how many rounds there are exchanges: in the last of so many.
+    pub every: u32,
+    pub shape: Shape,
+}
+
+impl Exchanges {
+    /// One vector per round.
+    pub const ONE: Self = Self::each_round(1, 1);
+
+    /// So many exchanges of so many vectors in each round.
+    pub const fn each_round(per_round: u32, vectors: u32) -> Self {
+        Self { per_round, every: 1, shape: Shape::vectors(vectors) }
+    }
+
+    /// Whether nothing is sent in this round.
+    pub fn is_silent(&self, round: u32) -> bool {
+        !(round + 1).is_multiple_of(self.every.max(1))
+    }
+
+    /// Bytes that a node of a model of d parameters sends to a neighbour in so many rounds.
+    pub fn bytes(&self, d: usize, rounds: u32) -> u64 {
+        u64::from(rounds / self.every.max(1)) * u64::from(self.per_round) * self.shape.bytes(d) as u64
+    }
+}
+
 /// A method, here or in a program of one's own: `Method::new(&Mine)` runs it wherever methods are run.
 pub trait Definition: Send + Sync + 'static {
     fn card(&self) -> &Card;
@@ -59,9 +92,9 @@ pub trait Definition: Send + Sync + 'static {
     /// A node at the public starting point. The settings were checked against the card.
     fn start<P: Protection>(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<P>>;
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message has.
-    fn exchanges(&self, _settings: &Settings) -> (u32, u32) {
-        (1, 1)
+    /// How many messages it sends, and how they look.
+    fn exchanges(&self, _settings: &Settings) -> Exchanges {
+        Exchanges::ONE
     }
 
     /// What round number `round` asks, counted from 0: what [`Node::query`] will be.
@@ -75,7 +108,7 @@ trait Erased: Send + Sync {
     fn card(&self) -> &Card;
     fn start_noised(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Noised>>;
     fn start_exposed(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Exposed>>;
-    fn exchanges(&self, settings: &Settings) -> (u32, u32);
+    fn exchanges(&self, settings: &Settings) -> Exchanges;
     fn asks(&self, settings: &Settings, round: u32) -> Asks;
 }
 
@@ -92,7 +125,7 @@ impl<D: Definition> Erased for D {
         self.start(x0, settings)
     }
 
-    fn exchanges(&self, settings: &Settings) -> (u32, u32) {
+    fn exchanges(&self, settings: &Settings) -> Exchanges {
         Definition::exchanges(self, settings)
     }
 
@@ -141,9 +174,8 @@ impl Method {
         Ok(P::start(self, x0, settings))
     }
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message has: peers agree on both
-    /// before they begin.
-    pub fn exchanges(self, settings: &Settings) -> (u32, u32) {
+    /// How many messages it sends, and how they look: peers agree on it before they begin.
+    pub fn exchanges(self, settings: &Settings) -> Exchanges {
         self.0.exchanges(settings)
     }
 

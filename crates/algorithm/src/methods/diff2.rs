@@ -10,15 +10,8 @@
 //! learning", 2023: full batches, and a server, which a complete graph with Metropolis weights is here. On sparse graphs it has
 //! the bias of D-SGD. Each node adds its own noise; whether clients or the server do in the original could not be verified.
 
-use super::directions::{KAPPA, Moved, RESTART};
+use super::directions::Moved;
 use super::steps::Gossip;
-use super::{COMBINE, Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Moved, Gossip> = Cell::new(Card {
-    name: "diff2",
-    title: "DIFF2",
-    idea: "gradients and their changes, clipped at how far the node moved; for complete graphs",
-    parameters: &[KAPPA.parameter(), RESTART.parameter(), COMBINE.parameter()],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Moved, Gossip> = Cell::new("diff2", "DIFF2", "gradients and their changes, clipped at how far the node moved; for complete graphs");

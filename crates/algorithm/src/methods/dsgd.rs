@@ -9,13 +9,6 @@
 
 use super::directions::Gradient;
 use super::steps::Gossip;
-use super::{COMBINE, Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Gradient, Gossip> = Cell::new(Card {
-    name: "dsgd",
-    title: "D-SGD",
-    idea: "steps and averages; biased when nodes' data differ",
-    parameters: &[COMBINE.parameter()],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Gradient, Gossip> = Cell::new("dsgd", "D-SGD", "steps and averages; biased when nodes' data differ");

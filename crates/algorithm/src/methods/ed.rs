@@ -10,13 +10,6 @@
 
 use super::directions::Gradient;
 use super::steps::Diffusion;
-use super::{Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Gradient, Diffusion> = Cell::new(Card {
-    name: "ed",
-    title: "Exact Diffusion",
-    idea: "corrects the bias of diffusion with one vector per round",
-    parameters: &[],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Gradient, Diffusion> = Cell::new("ed", "Exact Diffusion", "corrects the bias of diffusion with one vector per round");

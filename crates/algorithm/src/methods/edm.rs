@@ -7,15 +7,8 @@
 //!
 //! Reference: `hu2025edm` in the paper. With privacy it is the paper's DP-EDM.
 
-use super::directions::{BETA, Momentum};
+use super::directions::Momentum;
 use super::steps::Diffusion;
-use super::{Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Momentum, Diffusion> = Cell::new(Card {
-    name: "edm",
-    title: "EDM",
-    idea: "Exact Diffusion along a running average of gradients",
-    parameters: &[BETA.parameter()],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Momentum, Diffusion> = Cell::new("edm", "EDM", "Exact Diffusion along a running average of gradients");

@@ -10,13 +10,6 @@
 
 use super::directions::Gradient;
 use super::steps::Tracking;
-use super::{COMBINE, Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Gradient, Tracking> = Cell::new(Card {
-    name: "gt",
-    title: "Gradient Tracking",
-    idea: "tracks the network's gradient with a second vector per round (DIGing, DSGT)",
-    parameters: &[COMBINE.parameter()],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Gradient, Tracking> = Cell::new("gt", "Gradient Tracking", "tracks the network's gradient with a second vector per round (DIGing, DSGT)");

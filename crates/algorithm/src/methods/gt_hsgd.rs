@@ -8,15 +8,8 @@
 //! Reference: Xin, Khan, Kar, "A hybrid variance-reduced method for decentralized stochastic non-convex optimization", 2021 (γ is
 //! their β). Not private there; here at PRDO's price, with twice its vectors.
 
-use super::directions::{GAMMA, Recursive};
+use super::directions::Recursive;
 use super::steps::Tracking;
-use super::{COMBINE, Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Recursive, Tracking> = Cell::new(Card {
-    name: "gt-hsgd",
-    title: "GT-HSGD",
-    idea: "tracks a recursive estimate with a second vector per round",
-    parameters: &[GAMMA.parameter(), COMBINE.parameter()],
-    first_batch: true,
-    differences: true,
-});
+pub static METHOD: Cell<Recursive, Tracking> = Cell::new("gt-hsgd", "GT-HSGD", "tracks a recursive estimate with a second vector per round");

@@ -11,10 +11,10 @@ pub mod steps;
 
 pub use cell::Cell;
 pub use combine::{COMBINE, Combine};
-pub use definition::{Asks, Card, Definition, Method, Startable};
+pub use definition::{Asks, Card, Definition, Exchanges, Method, Startable};
 pub use directions::Direction;
-pub use parameter::{Assigned, Choice, Number, Parameter, Tuning};
-pub use settings::{Settings, SettingsError};
+pub use parameter::{Assigned, Choice, Number, Parameter, Tuning, key};
+pub use settings::{Neighbourhood, Settings, SettingsError};
 pub use steps::NetworkStep;
 
 macro_rules! methods {
@@ -70,6 +70,7 @@ impl std::str::FromStr for Method {
 mod tests {
     use super::*;
     use crate::message::Inbox;
+    use crate::message::Shape;
     use prdo_privacy::{Clip, Exposed, Released, Start};
 
     #[test]
@@ -79,7 +80,9 @@ mod tests {
         for method in Method::ALL.iter().copied() {
             for combine in [Combine::After, Combine::First] {
                 let settings = Settings::new(0.1).combine(combine);
-                let (exchanges, vectors) = method.exchanges(&settings);
+                let Exchanges { per_round: exchanges, every, shape } = method.exchanges(&settings);
+                let vectors = shape.vectors;
+                assert_eq!((every, shape), (1, Shape::vectors(vectors)), "{method}");
                 let tracking = [Method::Mt, Method::Gt, Method::GtHsgd, Method::Deepstorm];
                 let sent = match method {
                     _ if tracking.contains(&method) => 2,
@@ -105,7 +108,7 @@ mod tests {
                         "{method}, round {round}"
                     );
                     assert_eq!(query.evaluations() > 1, asks != Asks::Gradient && gamma < 1.0);
-                    let mut message = node.adapt(Released::start(&start));
+                    let mut message = node.adapt(Released::start(&start)).unwrap();
                     let mut count = 1;
                     loop {
                         assert_eq!(message.vectors().len(), vectors as usize, "{method}, round {round}");
@@ -143,11 +146,11 @@ mod tests {
         let refused = |method: Method, settings: Settings| method.start::<Exposed>(&start, &settings).err();
         let beta = Settings::new(0.1).beta(1.0);
         let error = refused(Method::Edm, beta.clone()).unwrap();
-        assert_eq!((error.field, error.value), ("beta", 1.0));
+        assert_eq!(error.field(), "beta");
         let said = "method.beta = 1 is not allowed: it must be a number of at least 0 and below 1";
         assert_eq!(error.to_string(), said);
         assert_eq!(refused(Method::Ed, beta), None);
         assert_eq!(refused(Method::Prdo, Settings::new(0.1).gamma(0.0).gamma(1.0)), None);
-        assert_eq!(refused(Method::Ed, Settings::new(f64::NAN)).unwrap().field, "step_size");
+        assert_eq!(refused(Method::Ed, Settings::new(f64::NAN)).unwrap().field(), "step_size");
     }
 }

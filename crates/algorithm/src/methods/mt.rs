@@ -11,15 +11,8 @@
 //!
 //! Reference: Takezawa, Bao, Niwa, Sato, Yamada, "Momentum Tracking", 2023. Two vectors a neighbour a round.
 
-use super::directions::{BETA, Momentum};
+use super::directions::Momentum;
 use super::steps::Tracking;
-use super::{COMBINE, Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Momentum, Tracking> = Cell::new(Card {
-    name: "mt",
-    title: "Momentum Tracking",
-    idea: "tracks the network's momentum with a second vector per round",
-    parameters: &[BETA.parameter(), COMBINE.parameter()],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Momentum, Tracking> = Cell::new("mt", "Momentum Tracking", "tracks the network's momentum with a second vector per round");

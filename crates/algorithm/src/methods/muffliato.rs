@@ -10,14 +10,7 @@
 //! the exchanges only make the bias of D-SGD smaller.
 
 use super::directions::Gradient;
-use super::steps::{EXCHANGES, ManyGossip, OMEGA};
-use super::{Card, Cell};
+use super::steps::ManyGossip;
+use super::Cell;
 
-pub static METHOD: Cell<Gradient, ManyGossip> = Cell::new(Card {
-    name: "muffliato",
-    title: "Muffliato-SGD",
-    idea: "D-SGD with several accelerated exchanges per round",
-    parameters: &[EXCHANGES.parameter(), OMEGA.parameter()],
-    first_batch: false,
-    differences: false,
-});
+pub static METHOD: Cell<Gradient, ManyGossip> = Cell::new("muffliato", "Muffliato-SGD", "D-SGD with several accelerated exchanges per round");

@@ -1,6 +1,7 @@
 //! A method's parameters: each is described once, in a method's file, and read from the settings by that description.
 
 use super::Settings;
+use prdo_privacy::ByRound;
 
 /// A parameter, as run files, tuning and reports see it.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,8 @@ pub enum Parameter {
         name: &'static str,
         doc: &'static str,
         names: &'static [&'static str],
+        /// As [`Number::option`].
+        option: bool,
     },
 }
 
@@ -27,6 +30,12 @@ pub struct Number {
     pub default: f64,
     /// Where `prdo tune` looks for it; `None`: nowhere.
     pub tuning: Option<Tuning>,
+    /// Whether it may change from round to round.
+    pub by_round: bool,
+    /// Whether its default means the method without it, and run files that are written back leave it out then.
+    pub option: bool,
+    /// The choice (its name and what must be chosen) without which this one is not read.
+    pub needs: Option<(&'static str, &'static str)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +46,19 @@ pub struct Choice<T: 'static> {
     /// What can be chosen; the first is the default.
     pub names: &'static [&'static str],
     pub values: &'static [T],
+    /// As [`Number::option`].
+    pub option: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Assigned {
     pub(super) name: &'static str,
     pub(super) value: Value,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    Number(f64),
+    Number(ByRound),
     Choice(usize),
 }
 
@@ -62,6 +73,11 @@ pub enum Tuning {
     Remainder(f64, f64),
 }
 
+/// What a parameter is called in run files: `method.…`, unless its name has a section of its own.
+pub fn key(name: &str) -> String {
+    if name.contains('.') { name.to_string() } else { format!("method.{name}") }
+}
+
 impl Parameter {
     /// The name in run files.
     pub const fn name(&self) -> &'static str {
@@ -70,18 +86,53 @@ impl Parameter {
             Parameter::Choice { name, .. } => name,
         }
     }
-}
 
-impl Number {
-    pub fn of(&self, settings: &Settings) -> f64 {
-        match settings.value(self.name) {
-            Some(Value::Number(value)) => value,
-            Some(Value::Choice(_)) | None => self.default,
+    /// The choice without which it is not read.
+    pub const fn needs(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Parameter::Number(number) => number.needs,
+            Parameter::Choice { .. } => None,
         }
     }
 
-    pub const fn is(&self, value: f64) -> Assigned {
-        Assigned { name: self.name, value: Value::Number(value) }
+    /// Whether its default means the method without it.
+    pub const fn is_option(&self) -> bool {
+        match self {
+            Parameter::Number(number) => number.option,
+            Parameter::Choice { option, .. } => *option,
+        }
+    }
+}
+
+impl Number {
+    /// Neither looked for by tuning nor by round, always written, always read: what `..Number::PLAIN` leaves out.
+    pub const PLAIN: Number = Number {
+        name: "",
+        symbol: "",
+        doc: "",
+        allowed: "",
+        is_allowed: |_| true,
+        default: 0.0,
+        tuning: None,
+        by_round: false,
+        option: false,
+        needs: None,
+    };
+
+    /// Its value in the first round, which is that of all rounds unless it may change.
+    pub fn of(&self, settings: &Settings) -> f64 {
+        self.by_round(settings).at(0)
+    }
+
+    pub fn by_round(&self, settings: &Settings) -> ByRound {
+        match settings.value(self.name) {
+            Some(Value::Number(value)) => value.clone(),
+            Some(Value::Choice(_)) | None => ByRound::Constant(self.default),
+        }
+    }
+
+    pub fn is(&self, value: impl Into<ByRound>) -> Assigned {
+        Assigned { name: self.name, value: Value::Number(value.into()) }
     }
 
     pub const fn parameter(self) -> Parameter {
@@ -92,7 +143,7 @@ impl Number {
 impl<T: Copy + PartialEq> Choice<T> {
     pub fn of(&self, settings: &Settings) -> T {
         match settings.value(self.name) {
-            Some(Value::Choice(which)) if which < self.values.len() => self.values[which],
+            Some(Value::Choice(which)) if *which < self.values.len() => self.values[*which],
             Some(Value::Choice(_) | Value::Number(_)) | None => self.values[0],
         }
     }
@@ -104,7 +155,7 @@ impl<T: Copy + PartialEq> Choice<T> {
 
     pub const fn parameter(self) -> Parameter {
         assert!(self.names.len() == self.values.len() && !self.names.is_empty(), "each name has a value");
-        Parameter::Choice { name: self.name, doc: self.doc, names: self.names }
+        Parameter::Choice { name: self.name, doc: self.doc, names: self.names, option: self.option }
     }
 }
 

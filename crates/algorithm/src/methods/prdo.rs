@@ -9,15 +9,8 @@
 //! Equations `eq:main-recursion` and `eq:main-query`. γ = 1 with b₀ = b is Exact Diffusion, bit for bit. On one node it is
 //! DP-SRM (STORM with constant steps), on a complete graph with Metropolis weights PriSMA's setting: a server without a server.
 
-use super::directions::{GAMMA, Recursive};
+use super::directions::Recursive;
 use super::steps::Diffusion;
-use super::{Card, Cell};
+use super::Cell;
 
-pub static METHOD: Cell<Recursive, Diffusion> = Cell::new(Card {
-    name: "prdo",
-    title: "PRDO",
-    idea: "Exact Diffusion along a recursive estimate that reuses the last direction",
-    parameters: &[GAMMA.parameter()],
-    first_batch: true,
-    differences: true,
-});
+pub static METHOD: Cell<Recursive, Diffusion> = Cell::new("prdo", "PRDO", "Exact Diffusion along a recursive estimate that reuses the last direction");

@@ -2,8 +2,8 @@
 //! made): ten rounds, plain and with clipping, batches and noise.
 
 use prdo_algorithm::methods::directions::{BETA, GAMMA, KAPPA, RESTART};
-use prdo_algorithm::methods::steps::{EXCHANGES, OMEGA};
-use prdo_algorithm::{Combine, Inbox, Message, Method, Node, Settings};
+use prdo_algorithm::methods::steps::{EXCHANGES, KEEP, LOCAL_STEPS, MEMORY, MIXED, OMEGA, WIRE, Wire};
+use prdo_algorithm::{Combine, Inbox, Message, Method, Neighbourhood, Node, Settings};
 use prdo_privacy::{Clip, Exposed, Query, Released, Start};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -108,17 +108,27 @@ impl Reference {
     /// The models of all nodes after each round.
     fn trajectory(&self, run: &Run, method: Method, settings: &Settings, w: &[Vector]) -> Vec<Vec<Vector>> {
         let start = Start::declared_public(self.x0.clone()).unwrap();
-        let mut nodes: Vec<Box<dyn Node<Exposed>>> =
-            w.iter().map(|_| method.start(&start, settings).unwrap()).collect();
+        let mut nodes: Vec<Box<dyn Node<Exposed>>> = Vec::new();
+        for (i, row) in w.iter().enumerate() {
+            let members = (0..w.len()).filter(|j| row[*j] != 0.0).map(|j| j as u32);
+            let at = Neighbourhood::new(i as u32, members);
+            nodes.push(method.start(&start, &settings.clone().at(at)).unwrap());
+        }
         let models = |nodes: &[Box<dyn Node<Exposed>>]| -> Vec<Vector> {
             nodes.iter().map(|node| node.model().as_slice().to_vec()).collect()
         };
         let mut all = vec![models(&nodes)];
-        for round in 0..run.x.len() - 1 {
+        // Models are listed after every exchange, which some methods have several rounds for.
+        let mut rounds = 0..;
+        while all.len() < run.x.len() {
             let mut messages: Vec<Message<Exposed>> = Vec::new();
+            let round = rounds.next().unwrap();
             for (i, node) in nodes.iter_mut().enumerate() {
                 let answer = self.answer(run, round, i, &node.query());
-                messages.push(node.adapt(answer));
+                messages.extend(node.adapt(answer));
+            }
+            if messages.is_empty() {
+                continue;
             }
             while !messages.is_empty() {
                 let mix = |(i, node): (usize, &mut Box<dyn Node<Exposed>>)| {
@@ -142,8 +152,13 @@ fn agrees(name: &str, method: Method, choose: impl Fn(Settings) -> Settings, w: 
     for run in runs {
         let value = |key: &str| run.settings[key].as_f64();
         let mut settings = choose(Settings::new(value("step_size").unwrap()));
-        for number in [GAMMA, EXCHANGES, OMEGA, KAPPA, RESTART] {
+        for number in [GAMMA, EXCHANGES, OMEGA, KAPPA, RESTART, LOCAL_STEPS] {
             if let Some(value) = value(number.name) {
+                settings = settings.with(number.is(value));
+            }
+        }
+        for (name, number) in [("keep", KEEP), ("gamma", MIXED), ("eta", MEMORY)] {
+            if let Some(value) = value(name).filter(|_| WIRE.of(&settings) != Wire::Plain) {
                 settings = settings.with(number.is(value));
             }
         }
@@ -162,6 +177,8 @@ fn cells_have_their_reference_trajectories() {
     let w = &REFERENCE.w;
     agrees("dsgd", Method::Dsgd, |s| s, w);
     agrees("ed", Method::Ed, |s| s, w);
+    agrees("led", Method::Ed, |s| s, w);
+    agrees("compressed-top", Method::Ed, |s| s.with(WIRE.is(Wire::Top)), w);
     agrees("prdo", Method::Prdo, |s| s, w);
     agrees("gt", Method::Gt, |s| s, w);
     agrees("diging", Method::Gt, |s| s.combine(Combine::First), w);

@@ -2,24 +2,24 @@
 
 use super::ExperimentArgs;
 use clap::Args;
-use prdo::algorithm::Method;
+use prdo_paper::figure_1::Contestant;
 
 #[derive(Debug, Args)]
 pub struct Figure1Args {
     #[command(flatten)]
     pub experiment: ExperimentArgs,
-    /// Which methods, separated by commas, or all; default: the paper's five.
+    /// Which methods, separated by commas, or all; prdo+3-bits and prdo+4-local-steps send less; default: the paper's five.
     #[arg(long, value_name = "NAME,…|all", value_delimiter = ',')]
-    pub methods: Vec<MethodOrAll>,
+    pub methods: Vec<OneOrAll>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum MethodOrAll {
+pub enum OneOrAll {
     All,
-    One(Method),
+    One(Contestant),
 }
 
-impl std::str::FromStr for MethodOrAll {
+impl std::str::FromStr for OneOrAll {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
@@ -27,18 +27,18 @@ impl std::str::FromStr for MethodOrAll {
     }
 }
 
-impl MethodOrAll {
-    /// The methods that were typed, each once; these if there are none.
-    pub fn methods(typed: &[Self], default: &[Method]) -> Vec<Method> {
+impl OneOrAll {
+    /// Those that were typed, each once; the paper's if there are none.
+    pub fn contestants(typed: &[Self]) -> Vec<Contestant> {
         if typed.is_empty() {
-            return default.to_vec();
+            return Contestant::paper();
         }
-        let wanted = |method: &Method| {
-            typed.iter().any(|one| match one {
+        let wanted = |one: &Contestant| {
+            typed.iter().any(|typed| match typed {
                 Self::All => true,
-                Self::One(own) => own == method,
+                Self::One(named) => named == one,
             })
         };
-        Method::ALL.iter().copied().filter(wanted).collect()
+        Contestant::all().into_iter().filter(wanted).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! `prdo reproduce`: from what was typed to an experiment, and what is printed of it.
 
-use crate::cli::figure_1::{Figure1Args, MethodOrAll};
+use crate::cli::figure_1::{Figure1Args, OneOrAll};
 use crate::cli::frontier::FrontierArgs;
 use crate::cli::table_1::Table1Args;
 use crate::cli::{Experiment, ExperimentArgs};
@@ -9,7 +9,6 @@ use crate::commands::table::print_table;
 use crate::commands::watch::{Bar, Stop, checkpoint_interval};
 use crate::commands::{Failure, use_threads};
 use crate::progress::{Counter, say, tell};
-use prdo::algorithm::Method;
 use prdo::build::Built;
 use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, names};
@@ -52,10 +51,10 @@ pub fn run(experiment: &Experiment) -> Result<(), Failure> {
 }
 
 fn run_figure_1(Figure1Args { experiment: args, methods }: &Figure1Args) -> Result<(), Failure> {
-    let methods = MethodOrAll::methods(methods, Method::PAPER);
+    let contestants = OneOrAll::contestants(methods);
     let folder = new_folder(args, "figure-1")?;
-    let bar = Counter::new(figure_1::runs(args.quick, &methods), "runs");
-    let measured = figure_1::measure(args.quick, &methods, &|what| bar.step(what))?;
+    let bar = Counter::new(figure_1::runs(args.quick, &contestants), "runs");
+    let measured = figure_1::measure(args.quick, &contestants, &|what| bar.step(what))?;
     drop(bar);
     measured.write(&folder)?;
     if args.out.json {

@@ -1,6 +1,7 @@
 //! Keys, agreements and signatures as a person types them, and every bad input with its own message.
 
 use crate::common::{Desk, SMALL, refused};
+use prdo::algorithm::Exchanges;
 use prdo::build::build;
 use prdo::runfile::Document;
 use prdo_member::agreed::agreed;
@@ -107,7 +108,7 @@ fn settings_hold_what_is_public_and_mean_what_the_run_file_means() {
     assert_eq!((planned.recipe.clip, planned.recipe.batch), (built.clip, built.batch));
     assert_eq!(planned.wiring.mixing, built.wiring.mixing);
     assert_eq!((terms.dimension as usize, terms.facts.features), (built.prepared.facts.parameters, 3));
-    assert_eq!((terms.exchanges_per_round, terms.vectors, terms.rounds), (1, 1, 40));
+    assert_eq!((terms.exchanges, terms.rounds), (Exchanges::ONE, 40));
     for private in ["seed", "source", "partition", "path", "run.toml"] {
         let own = |line: &&str| line.starts_with(private) && !line.starts_with("start_seed");
         assert_eq!(terms.settings.lines().find(own), None);

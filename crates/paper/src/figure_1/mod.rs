@@ -1,10 +1,12 @@
 //! The paper's first experiment: non-private heterogeneous logistic regression on a 32-node ring, with full
 //! gradients (left) and with minibatches (right).
 
+mod contestant;
 mod costs;
 mod page;
 mod results;
 
+pub use contestant::Contestant;
 pub use results::Results;
 
 use super::error::Error;
@@ -44,14 +46,14 @@ const BETA: f64 = 0.9;
 const DATA_SEED: u64 = 1;
 
 struct Curve {
-    method: Method,
+    of: Contestant,
     rows: Vec<Row>,
 }
 
 pub struct Figure1 {
     setting: Setting,
     quick: bool,
-    methods: Vec<Method>,
+    contestants: Vec<Contestant>,
     full: Vec<Curve>,
     minibatch: Vec<Curve>,
     pub results: Results,
@@ -61,73 +63,77 @@ fn setting(quick: bool) -> Setting {
     if quick { QUICK } else { PAPER }
 }
 
-pub fn runs(quick: bool, methods: &[Method]) -> u64 {
-    1 + methods.len() as u64 * (1 + setting(quick).streams)
+pub fn runs(quick: bool, contestants: &[Contestant]) -> u64 {
+    1 + contestants.len() as u64 * (1 + setting(quick).streams)
 }
 
-/// Runs these methods, in full or in a smaller version; `tick` is told what was run.
-pub fn measure(quick: bool, methods: &[Method], tick: &(dyn Fn(&str) + Sync)) -> Result<Figure1, Error> {
+/// Runs these, in full or in a smaller version; `tick` is told what was run.
+pub fn measure(
+    quick: bool,
+    contestants: &[Contestant],
+    tick: &(dyn Fn(&str) + Sync),
+) -> Result<Figure1, Error> {
     let (setting, started) = (setting(quick), Instant::now());
-    let full = full_batch(&setting, methods, tick)?;
+    let full = full_batch(&setting, contestants, tick)?;
     let agreement = prdo_against_ed(&setting)?;
     tick("PRDO against ED");
-    let minibatch = minibatch(&setting, methods, tick)?;
+    let minibatch = minibatch(&setting, contestants, tick)?;
     let results = Results {
         full_batch: FullBatch::of(&full, agreement),
-        minibatch: Minibatch::of(methods, &minibatch, setting.streams),
+        minibatch: Minibatch::of(contestants, &minibatch, setting.streams),
         quick,
         seconds: started.elapsed().as_secs_f64(),
     };
-    Ok(Figure1 { setting, quick, methods: methods.to_vec(), full, minibatch, results })
+    Ok(Figure1 { setting, quick, contestants: contestants.to_vec(), full, minibatch, results })
 }
 
-fn problem(setting: &Setting, method: Method) -> Result<Run<Logistic>, RunError> {
+fn problem(setting: &Setting, of: Contestant) -> Result<Run<Logistic>, RunError> {
     let Setting { nodes, records, dimension, .. } = *setting;
     let data = prdo::data::generate::logistic(nodes, records, dimension, HETEROGENEITY, DATA_SEED)?;
     let ring = Mixing::new(&Graph::ring(nodes)?, Weights::Paper, false)?;
-    let settings = Settings::new(STEP).gamma(GAMMA).beta(BETA);
+    let settings = of.settings(Settings::new(STEP).gamma(GAMMA).beta(BETA));
     let model = Logistic::new(dimension, REGULARIZATION)?;
-    Ok(Run::new(model, data, ring, method, settings).rounds(setting.rounds))
+    Ok(Run::new(model, data, ring, of.method, settings).rounds(setting.rounds))
 }
 
 fn full_batch(
     setting: &Setting,
-    methods: &[Method],
+    contestants: &[Contestant],
     tick: &(dyn Fn(&str) + Sync),
 ) -> Result<Vec<Curve>, Error> {
-    let curve = |method: &Method| {
-        let outcome = problem(setting, *method)?.record_every(1).train()?;
-        tick(method.card().title);
-        Ok(Curve { method: *method, rows: outcome.rows })
+    let curve = |of: &Contestant| {
+        let outcome = problem(setting, *of)?.record_every(1).train()?;
+        tick(&of.title());
+        Ok(Curve { of: *of, rows: outcome.rows })
     };
-    methods.iter().map(curve).collect()
+    contestants.iter().map(curve).collect()
 }
 
 /// Five paired streams: stream s draws the same batches for every method. PRDO starts from the full gradient.
 fn minibatch(
     setting: &Setting,
-    methods: &[Method],
+    contestants: &[Contestant],
     tick: &(dyn Fn(&str) + Sync),
 ) -> Result<Vec<Curve>, Error> {
-    let jobs: Vec<(Method, u64)> =
-        methods.iter().flat_map(|m| (1..=setting.streams).map(move |s| (*m, s))).collect();
-    let curve = |(method, stream): &(Method, u64)| {
-        let outcome = problem(setting, *method)?
+    let jobs: Vec<(Contestant, u64)> =
+        contestants.iter().flat_map(|m| (1..=setting.streams).map(move |s| (*m, s))).collect();
+    let curve = |(of, stream): &(Contestant, u64)| {
+        let outcome = problem(setting, *of)?
             .batch(setting.batch, Sampling::WithoutReplacement)
             .first_batch(setting.records)
             .seed(*stream)
             .record_every(setting.minibatch_every)
             .train()?;
-        tick(method.card().title);
-        Ok(Curve { method: *method, rows: outcome.rows })
+        tick(&of.title());
+        Ok(Curve { of: *of, rows: outcome.rows })
     };
     jobs.par_iter().map(curve).collect()
 }
 
 /// The largest relative difference ‖X_PRDO − X_ED‖_F / ‖X_ED‖_F over all rounds, full batch.
 fn prdo_against_ed(setting: &Setting) -> Result<f64, Error> {
-    let mut ed = problem(setting, Method::Ed)?.prepare()?.training;
-    let mut prdo = problem(setting, Method::Prdo)?.prepare()?.training;
+    let mut ed = problem(setting, Contestant::plain(Method::Ed))?.prepare()?.training;
+    let mut prdo = problem(setting, Contestant::plain(Method::Prdo))?.prepare()?.training;
     let mut largest = 0.0_f64;
     for _ in 0..setting.rounds {
         ed.step(false).map_err(RunError::from)?;

@@ -1,5 +1,6 @@
 //! Files of the experiment: figures, tables, report.
 
+use super::contestant::{Contestant, Form};
 use super::{BETA, Curve, Figure1, GAMMA, HETEROGENEITY, STEP, Setting};
 use crate::error::Error;
 use prdo::export::write_figures;
@@ -12,16 +13,16 @@ use prdo::store::{Folder, names};
 fn panel(
     title: &str,
     x_label: &str,
-    (methods, curves): (&[Method], &[Curve]),
+    (contestants, curves): (&[Contestant], &[Curve]),
     x: &dyn Fn(&Row) -> f64,
 ) -> Chart {
     let mut chart = Chart::new(title, x_label, "‖∇f(x̄)‖").y_scale(Scale::Log);
-    for method in methods {
-        let own: Vec<&Curve> = curves.iter().filter(|c| c.method == *method).collect();
+    for of in contestants {
+        let own: Vec<&Curve> = curves.iter().filter(|c| c.of == *of).collect();
         let Some(first) = own.first() else { continue };
         let values = |k: usize| own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
         let values = first.rows.iter().enumerate().map(|(k, row)| (x(row), values(k)));
-        chart = chart.series(Series::mean_of(method.card().title, values).style(method_style(*method)));
+        chart = chart.series(Series::mean_of(&of.title(), values).style(style(*of)));
     }
     chart
 }
@@ -39,14 +40,23 @@ const AXES: [Axis; 3] = [
     }),
 ];
 
+/// The style number: a method's own, and one of its own for every other form.
+fn style(of: Contestant) -> usize {
+    match of.form {
+        Form::Plain => method_style(of.method),
+        Form::ThreeBits => Method::ALL.len() + 1,
+        Form::FourSteps => Method::ALL.len() + 2,
+    }
+}
+
 impl Figure1 {
     fn figure(&self, (_, label, value): Axis) -> Figure {
         let setting = &self.setting;
         let x = |row: &Row| value(setting, row);
         let title = format!("Minibatch {}, {} streams", setting.batch, setting.streams);
         Figure::new("")
-            .panel(panel("Full batch", label, (&self.methods, &self.full), &x))
-            .panel(panel(&title, label, (&self.methods, &self.minibatch), &x))
+            .panel(panel("Full batch", label, (&self.contestants, &self.full), &x))
+            .panel(panel(&title, label, (&self.contestants, &self.minibatch), &x))
             .columns(2)
             .shared_legend()
     }
@@ -82,8 +92,8 @@ impl Figure1 {
         if self.quick {
             command += " --quick";
         }
-        if self.methods != Method::PAPER {
-            let names: Vec<&str> = self.methods.iter().map(|method| method.card().name).collect();
+        if self.contestants != Contestant::paper() {
+            let names: Vec<String> = self.contestants.iter().map(|of| of.name()).collect();
             command += &format!(" --methods {}", names.join(","));
         }
         command
@@ -99,22 +109,22 @@ impl Figure1 {
         ];
         let cell = |x: Option<f64>| format!("{:.3e}", x.unwrap_or(f64::NAN));
         let (full, minibatch) = (&self.results.full_batch, &self.results.minibatch);
-        let row = |method: &Method| {
-            let streams = minibatch.late_grad_norm_by_stream.get(*method).into_iter().flatten().copied();
+        let row = |of: &Contestant| {
+            let streams = minibatch.late_grad_norm_by_stream.get(*of).into_iter().flatten().copied();
             vec![
-                method.card().title.to_string(),
-                cell(full.final_grad_norm.get(*method).copied().flatten()),
-                cell(minibatch.late_grad_norm.get(*method).copied()),
+                of.title(),
+                cell(full.final_grad_norm.get(*of).copied().flatten()),
+                cell(minibatch.late_grad_norm.get(*of).copied()),
                 cell(Some(streams.clone().fold(f64::INFINITY, f64::min))),
                 cell(Some(streams.fold(0.0, f64::max))),
             ]
         };
-        (head, self.methods.iter().map(row).collect())
+        (head, self.contestants.iter().map(row).collect())
     }
 
     /// About the methods that are there.
     pub fn verdict(&self) -> String {
-        let there = |method: Method| self.methods.contains(&method);
+        let there = |method: Method| self.contestants.contains(&Contestant::plain(method));
         let mut said = Vec::new();
         if [Method::Prdo, Method::Ed, Method::Dsgd].into_iter().all(there) {
             said.push(format!(
@@ -123,7 +133,7 @@ impl Figure1 {
                 self.results.full_batch.prdo_vs_ed_max_relative
             ));
         }
-        if there(Method::Prdo) && self.methods.len() > 1 {
+        if there(Method::Prdo) && self.contestants.len() > 1 {
             let with = if said.is_empty() { "With" } else { "with" };
             said.push(format!(
                 "{with} minibatches PRDO's late gradient norm is {:.2} of the best baseline's",
@@ -157,10 +167,10 @@ fn curves_csv(full: &[Curve], minibatch: &[Curve]) -> String {
     let mut add = |panel: &str, curves: &[Curve]| {
         let mut stream = std::collections::HashMap::new();
         for curve in curves {
-            let number = stream.entry(curve.method).and_modify(|n| *n += 1).or_insert(1);
+            let number = stream.entry(curve.of).and_modify(|n| *n += 1).or_insert(1);
             for row in &curve.rows {
                 let row = prdo::store::format_row(row);
-                text.push_str(&format!("{panel},{},{number},{row}\n", curve.method));
+                text.push_str(&format!("{panel},{},{number},{row}\n", curve.of));
             }
         }
     };

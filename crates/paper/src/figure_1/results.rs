@@ -1,6 +1,6 @@
 //! What came out, as it stands in `results.json`.
 
-use super::Curve;
+use super::{Contestant, Curve};
 use prdo::algorithm::Method;
 use prdo::simulator::Row;
 use serde::de::{DeserializeOwned, Error as _};
@@ -36,25 +36,26 @@ pub struct Minibatch {
 
 impl FullBatch {
     pub(super) fn of(curves: &[Curve], prdo_vs_ed_max_relative: f64) -> Self {
-        let last = |curve: &Curve| (curve.method, curve.rows.last().map(|row| row.grad_norm));
+        let last = |curve: &Curve| (curve.of, curve.rows.last().map(|row| row.grad_norm));
         Self { final_grad_norm: ByMethod(curves.iter().map(last).collect()), prdo_vs_ed_max_relative }
     }
 }
 
 impl Minibatch {
-    pub(super) fn of(methods: &[Method], curves: &[Curve], streams: u64) -> Self {
-        let of = |method: &Method| {
-            let own = curves.iter().filter(|curve| curve.method == *method);
-            (*method, own.map(|curve| late(&curve.rows)).collect::<Vec<f64>>())
+    pub(super) fn of(contestants: &[Contestant], curves: &[Curve], streams: u64) -> Self {
+        let of = |of: &Contestant| {
+            let own = curves.iter().filter(|curve| curve.of == *of);
+            (*of, own.map(|curve| late(&curve.rows)).collect::<Vec<f64>>())
         };
-        let by_stream: Vec<(Method, Vec<f64>)> = methods.iter().map(of).collect();
+        let by_stream: Vec<(Contestant, Vec<f64>)> = contestants.iter().map(of).collect();
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let means = ByMethod(by_stream.iter().map(|(method, values)| (*method, mean(values))).collect());
-        let baselines = means.0.iter().filter(|(method, _)| *method != Method::Prdo);
+        let means = ByMethod(by_stream.iter().map(|(of, values)| (*of, mean(values))).collect());
+        let baselines = means.0.iter().filter(|(of, _)| of.method != Method::Prdo);
         let best = baselines.map(|(_, norm)| *norm).fold(f64::INFINITY, f64::min);
         Self {
             streams,
-            prdo_over_best_baseline: means.get(Method::Prdo).copied().unwrap_or(f64::NAN) / best,
+            prdo_over_best_baseline: means.get(Contestant::plain(Method::Prdo)).copied().unwrap_or(f64::NAN)
+                / best,
             late_grad_norm: means,
             late_grad_norm_by_stream: ByMethod(by_stream),
         }
@@ -69,27 +70,27 @@ pub(super) fn late(rows: &[Row]) -> f64 {
     late.iter().sum::<f64>() / late.len().max(1) as f64
 }
 
-/// Something of each method: in files an object with their names.
+/// Something of each contestant: in files an object with their names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ByMethod<T>(Vec<(Method, T)>);
+pub struct ByMethod<T>(Vec<(Contestant, T)>);
 
 impl<T> ByMethod<T> {
-    pub fn get(&self, method: Method) -> Option<&T> {
-        self.0.iter().find(|(own, _)| *own == method).map(|(_, value)| value)
+    pub fn get(&self, of: Contestant) -> Option<&T> {
+        self.0.iter().find(|(own, _)| *own == of).map(|(_, value)| value)
     }
 }
 
 impl<T: Serialize> Serialize for ByMethod<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(method, value)| (method.card().name, value)))
+        serializer.collect_map(self.0.iter().map(|(of, value)| (of.name(), value)))
     }
 }
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for ByMethod<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let one = |(name, value): (String, Json)| {
-            let method = name.parse().map_err(D::Error::custom)?;
-            Ok((method, serde_json::from_value(value).map_err(D::Error::custom)?))
+            let of = name.parse().map_err(D::Error::custom)?;
+            Ok((of, serde_json::from_value(value).map_err(D::Error::custom)?))
         };
         Map::deserialize(deserializer)?.into_iter().map(one).collect::<Result<_, _>>().map(Self)
     }

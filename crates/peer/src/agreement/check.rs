@@ -2,6 +2,7 @@
 
 use super::text::MARKER;
 use super::{AgreementError, Facts, MOST_MEMBERS, Member, Terms};
+use prdo_algorithm::Exchanges;
 use prdo_algorithm::graph::Mixing;
 use std::collections::BTreeSet;
 
@@ -25,8 +26,10 @@ impl Terms {
     pub fn check(&self) -> Result<(), AgreementError> {
         line("name", &self.name)?;
         number("rounds", self.rounds.into(), MOST_ROUNDS.into())?;
-        number("exchanges_per_round", self.exchanges_per_round.into(), MOST_PARTS.into())?;
-        number("vectors", self.vectors.into(), MOST_PARTS.into())?;
+        let Exchanges { per_round, every, shape } = self.exchanges;
+        number("exchanges_per_round", per_round.into(), MOST_PARTS.into())?;
+        number("exchanges_every", every.into(), MOST_ROUNDS.into())?;
+        number("vectors", shape.vectors.into(), MOST_PARTS.into())?;
         number("dimension", self.dimension, MOST_PARAMETERS)?;
         if let Some(relay) = &self.relay {
             let plain = relay.chars().all(|c| c.is_ascii_graphic() && !"\"\\".contains(c));

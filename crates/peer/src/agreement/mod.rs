@@ -14,6 +14,7 @@ pub use text::{LONGEST, MARKER, parse_members};
 
 use crate::identity::{Identity, PublicKey, Signature};
 use crate::wire::{Expected, Hash, hex};
+use prdo_algorithm::Exchanges;
 use std::net::SocketAddr;
 
 pub const MOST_MEMBERS: usize = 10_000;
@@ -54,9 +55,8 @@ pub struct Terms {
     /// The hash of the agreement that this one continues, when somebody has left.
     pub continues: Option<Hash>,
     pub rounds: u32,
-    pub exchanges_per_round: u32,
-    /// Model-sized vectors in a message.
-    pub vectors: u32,
+    /// How many messages a method sends, and how they look.
+    pub exchanges: Exchanges,
     pub dimension: u64,
     /// An own relay for members that cannot reach each other directly; none unless named.
     pub relay: Option<String>,
@@ -233,8 +233,8 @@ impl Agreement {
             agreement: self.hash,
             peer: peer as u32,
             me: me as u32,
-            vector_bytes: 8 * terms.dimension * u64::from(terms.vectors),
-            exchanges_per_round: terms.exchanges_per_round,
+            payload_bytes: terms.exchanges.shape.bytes(terms.dimension as usize) as u64,
+            exchanges: terms.exchanges,
             rounds: terms.rounds,
         }
     }

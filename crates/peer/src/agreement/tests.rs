@@ -1,4 +1,5 @@
 use super::*;
+use prdo_algorithm::Exchanges;
 use proptest::prelude::*;
 
 fn identity(i: u8) -> Identity {
@@ -24,8 +25,7 @@ fn terms(n: u8) -> Terms {
         name: "three clinics".into(),
         continues: None,
         rounds: 40,
-        exchanges_per_round: 1,
-        vectors: 1,
+        exchanges: Exchanges::ONE,
         dimension: 650,
         relay: None,
         facts: Facts { features: 64, classes: Some(10), ..Facts::default() },
@@ -104,8 +104,11 @@ fn neighbours_and_what_they_send() {
         (vec![1, 3], vec![1, 3], vec![])
     );
     let expected = agreement.expected(2, 3);
-    assert_eq!((expected.me, expected.peer, expected.vector_bytes), (2, 3, 5200));
-    assert_eq!((expected.run, &expected.agreement, expected.exchanges()), ([7; 32], agreement.hash(), 40));
+    assert_eq!((expected.me, expected.peer, expected.payload_bytes), (2, 3, 5200));
+    assert_eq!(
+        (expected.run, &expected.agreement, expected.all_exchanges()),
+        ([7; 32], agreement.hash(), 40)
+    );
     assert_eq!(agreement.member_of(&identity(3).public()), Some(3));
     assert_eq!(agreement.terms().mixing().unwrap().weight(0, 3), 0.25);
 }
@@ -188,8 +191,8 @@ fn terms_that_are_not_allowed_are_refused() {
         (|t| t.name = String::new(), "name = \"\" is not allowed"),
         (|t| t.name = "a\nb".into(), "characters in one line"),
         (|t| t.rounds = 0, "rounds = 0 is not allowed: it must be a whole number from 1 to 100000000"),
-        (|t| t.exchanges_per_round = 9, "exchanges_per_round = 9"),
-        (|t| t.vectors = 0, "vectors = 0"),
+        (|t| t.exchanges.per_round = 9, "exchanges_per_round = 9"),
+        (|t| t.exchanges.shape.vectors = 0, "vectors = 0"),
         (|t| t.dimension = 0, "dimension = 0"),
         (|t| t.dimension = u64::MAX, "dimension = 18446744073709551615"),
         (|t| t.relay = Some("http://plain.example".into()), "begins with https://"),

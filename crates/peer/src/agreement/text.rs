@@ -4,6 +4,8 @@ use super::check::check_members;
 use super::{AgreementError, Facts, Member, Terms};
 use crate::identity::{PublicKey, Signature};
 use crate::wire::{Hash, from_hex, hex};
+use prdo_algorithm::{Exchanges, Shape};
+use prdo_privacy::Packing;
 use std::fmt::Write;
 use toml::{Table, Value};
 
@@ -53,12 +55,28 @@ fn write_head(text: &mut String, terms: &Terms) -> std::fmt::Result {
         writeln!(text, "continues = \"{}\"", hex(hash))?;
     }
     writeln!(text, "rounds = {}", terms.rounds)?;
-    writeln!(text, "exchanges_per_round = {}", terms.exchanges_per_round)?;
-    writeln!(text, "vectors = {}", terms.vectors)?;
+    write_exchanges(text, &terms.exchanges)?;
     writeln!(text, "dimension = {}", terms.dimension)?;
     match &terms.relay {
         Some(relay) => writeln!(text, "relay = {}", one_line(relay)),
         None => Ok(()),
+    }
+}
+
+/// What is as in the first agreements has no line: their texts stay what they were.
+fn write_exchanges(text: &mut String, exchanges: &Exchanges) -> std::fmt::Result {
+    let Exchanges { per_round, every, shape } = exchanges;
+    writeln!(text, "exchanges_per_round = {per_round}")?;
+    if *every != 1 {
+        writeln!(text, "exchanges_every = {every}")?;
+    }
+    writeln!(text, "vectors = {}", shape.vectors)?;
+    if shape.numbers != 0 {
+        writeln!(text, "numbers = {}", shape.numbers)?;
+    }
+    match shape.packing {
+        Packing::Plain => Ok(()),
+        packing => writeln!(text, "packing = {}", one_line(&packing.to_string())),
     }
 }
 
@@ -149,8 +167,7 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
         name: top.text("name")?,
         continues: top.optional("continues", Fields::hash)?,
         rounds: top.small("rounds")?,
-        exchanges_per_round: top.small("exchanges_per_round")?,
-        vectors: top.small("vectors")?,
+        exchanges: top.exchanges()?,
         dimension: top.number("dimension")?,
         relay: top.optional("relay", Fields::text)?,
         facts: Facts {
@@ -293,6 +310,22 @@ impl Fields {
         let number = self.number(key)?;
         u32::try_from(number).map_err(|_| {
             AgreementError::value(self.path(key), number, format!("a whole number up to {}", u32::MAX))
+        })
+    }
+
+    fn exchanges(&mut self) -> Result<Exchanges, AgreementError> {
+        let per_round = self.small("exchanges_per_round")?;
+        let every = self.optional("exchanges_every", Fields::small)?.unwrap_or(1);
+        let (vectors, numbers) = (self.small("vectors")?, self.optional("numbers", Fields::small)?);
+        let packing = self.optional("packing", Fields::packing)?.unwrap_or(Packing::Plain);
+        Ok(Exchanges { per_round, every, shape: Shape { vectors, numbers: numbers.unwrap_or(0), packing } })
+    }
+
+    fn packing(&mut self, key: &str) -> Result<Packing, AgreementError> {
+        let text = self.text(key)?;
+        text.parse().map_err(|_| {
+            let allowed = "\"plain\", \"bits 1\" to \"bits 16\", or \"top K\"";
+            AgreementError::value(self.path(key), format!("{text:?}"), allowed)
         })
     }
 

@@ -4,7 +4,7 @@ use super::{Action, Ended, Machine, Millis, Note, Patience, PeerError, Phase};
 use crate::transport::Reason;
 use crate::wire::{Expected, Frame, FrameKind, Hello, Mark};
 use prdo_algorithm::Message;
-use prdo_privacy::Noised;
+use prdo_privacy::{DecodeError, Noised};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -230,7 +230,7 @@ impl Machine {
 
     /// A neighbour says where it is. What it says of this node is compared with what this node kept.
     fn hello(&mut self, at: usize, exchange: u64, hello: &Hello) {
-        let exchanges = self.place.exchanges();
+        let exchanges = self.place.all_exchanges();
         if [hello.sent, hello.received].into_iter().flatten().any(|mark| mark.exchange >= exchanges) {
             return self.refuse(at, &format!("you speak of an exchange beyond the run's {exchanges}"));
         }
@@ -241,7 +241,7 @@ impl Machine {
         n.known = true;
         n.confirmed = hello.received.map(|mark| mark.exchange);
         // It says so after its last state was kept: it will never need this node again.
-        n.finished = n.finished || exchange == self.place.exchanges();
+        n.finished = n.finished || exchange == self.place.all_exchanges();
         if let Link::Up { since, greeted: false } = n.link {
             n.link = Link::Up { since, greeted: true };
             n.attempts = 0;
@@ -329,12 +329,12 @@ impl Machine {
         if n.mixed.is_some_and(|mixed| mark.exchange < mixed.exchange) || mark.exchange < self.exchange {
             return;
         }
-        let ahead = self.exchange + u64::from(self.place.exchanges_per_round);
+        let ahead = self.exchange + u64::from(self.place.exchanges.per_round);
         if mark.exchange > ahead {
             self.refuse(at, &format!("exchange {} while we are at {}", mark.exchange, self.exchange));
             return;
         }
-        match Message::from_wire(&frame.payload, self.place.dimension, self.place.vectors) {
+        match self.message(frame) {
             Err(error) => self.refuse(at, &format!("exchange {}: {error}", mark.exchange)),
             Ok(message) => {
                 let (now, question) = (self.now, self.patience.question);
@@ -345,6 +345,14 @@ impl Machine {
                     self.mix_if_complete();
                 }
             }
+        }
+    }
+
+    fn message(&self, frame: &Frame) -> Result<Message<Noised>, DecodeError> {
+        let exchanges = &self.place.exchanges;
+        match exchanges.is_silent(frame.header.round) {
+            true => Ok(Message::nothing()),
+            false => Message::from_wire(&frame.payload, self.place.dimension, &exchanges.shape),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Millis;
 use crate::wire::Expected;
+use prdo_algorithm::{Exchanges, Neighbourhood};
 
 /// What a node knows of its run: all of it from the agreement.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,24 +14,28 @@ pub struct Place {
     pub neighbours: Vec<Expected>,
     pub names: Vec<String>,
     pub dimension: usize,
-    /// Vectors in a message.
-    pub vectors: usize,
     pub rounds: u32,
-    pub exchanges_per_round: u32,
+    pub exchanges: Exchanges,
 }
 
 impl Place {
-    pub fn exchanges(&self) -> u64 {
-        u64::from(self.rounds) * u64::from(self.exchanges_per_round)
+    /// Exchanges of the whole run.
+    pub fn all_exchanges(&self) -> u64 {
+        self.first_exchange(self.rounds)
     }
 
     pub(super) fn first_exchange(&self, round: u32) -> u64 {
-        u64::from(round) * u64::from(self.exchanges_per_round)
+        u64::from(round) * u64::from(self.exchanges.per_round)
     }
 
     /// How many of its last payloads a node keeps: enough for a neighbour that restarts from its last durable state.
     pub fn kept_payloads(&self) -> usize {
-        self.exchanges_per_round as usize + 1
+        self.exchanges.per_round as usize + 1
+    }
+
+    /// Whose messages a node's method mixes.
+    pub fn neighbourhood(&self) -> Neighbourhood {
+        Neighbourhood::new(self.me, self.weights.iter().map(|(member, _)| *member))
     }
 
     pub(super) fn name(&self, peer: usize) -> String {

@@ -4,7 +4,7 @@ use super::{KeptPayload, Machine, Patience, PeerError, Phase, Place, hash};
 use crate::home::{Outgoing, Saved, StateRecord};
 use crate::machine::links::Neighbour;
 use crate::wire::Mark;
-use prdo_algorithm::Node;
+use prdo_algorithm::{Message, Node};
 use prdo_privacy::{DecodeError, Noised, Released};
 use std::collections::VecDeque;
 
@@ -66,7 +66,7 @@ impl Machine {
     fn load(&mut self, state: &StateRecord) -> Result<(), ResumeError> {
         let mut rest = state.vectors.as_slice();
         for vector in self.node.restore(state.round) {
-            *vector = Released::load(&mut rest, self.place.dimension)?;
+            *vector = Released::load(&mut rest, vector.dimension())?;
         }
         if rest.is_empty() { Ok(()) } else { Err(ResumeError::TooLong(rest.len())) }
     }
@@ -79,7 +79,7 @@ impl Machine {
         let gap = outgoing.windows(2).rposition(|pair| !follows(pair));
         let outgoing = outgoing.get(gap.map_or(0, |at| at + 1)..).unwrap_or_default();
         let last = outgoing.last().map_or(first, |kept| kept.exchange.saturating_add(1));
-        let belongs = last >= first && last <= first + u64::from(self.place.exchanges_per_round);
+        let belongs = last >= first && last <= first + u64::from(self.place.exchanges.per_round);
         if !belongs || (outgoing.is_empty() && first > 0) {
             let found: Vec<_> = outgoing.iter().map(|kept| kept.exchange.to_string()).collect();
             return Err(ResumeError::Outgoing { found: found.join(", "), round });
@@ -93,7 +93,8 @@ impl Machine {
             return Err(ResumeError::Outgoing { found: format!("{first} without its answer"), round });
         };
         let mut rest = answer.as_slice();
-        let message = self.node.adapt(Released::load(&mut rest, self.place.dimension)?);
+        let answer = Released::load(&mut rest, self.place.dimension)?;
+        let message = self.node.adapt(answer).unwrap_or_else(Message::nothing);
         let (made, kept) = (hash(&message.to_wire()), hash(&kept.payload));
         if made != kept {
             return Err(PeerError::Conflict { exchange: first, kept, made }.into());

@@ -50,7 +50,7 @@ impl Machine {
         self.has_worked = true;
         let mut kept = Vec::new();
         answer.save(&mut kept);
-        let message = self.node.adapt(answer);
+        let message = self.node.adapt(answer).unwrap_or_else(Message::nothing);
         self.send_message(message, Some(kept));
     }
 
@@ -105,7 +105,10 @@ impl Machine {
             }
         };
         let messages: Vec<_> = self.place.weights.iter().filter_map(|(member, _)| of(*member)).collect();
-        let next = self.node.mix(&Inbox::new(&weights, messages));
+        let next = match self.place.exchanges.is_silent(self.round) {
+            true => None,
+            false => self.node.mix(&Inbox::new(&weights, messages)),
+        };
         let finite = |message: &Message<Noised>| message.vectors().iter().all(Released::is_finite);
         if !self.node.model().is_finite() || !next.as_ref().is_none_or(finite) {
             let all = arrived.iter().filter_map(|(peer, message)| Some((*peer, message.as_ref()?)));

@@ -1,6 +1,6 @@
 //! The round machine, event by event: what it refuses, whom it names, what it does again after a restart.
 
-use prdo_algorithm::{Message, Method, Settings};
+use prdo_algorithm::{Exchanges, Message, Method, Settings};
 use prdo_peer::home::{Outgoing, Saved, StateRecord};
 use prdo_peer::machine::{Action, Effect, Ended, Event, Machine, Note, Patience, PeerError, Place};
 use prdo_peer::wire::{Expected, Frame, FrameKind, Hello, Mark};
@@ -15,8 +15,8 @@ fn expected(me: u32, peer: u32) -> Expected {
         agreement: [2; 32],
         peer,
         me,
-        vector_bytes: 8 * D as u64,
-        exchanges_per_round: 1,
+        payload_bytes: 8 * D as u64,
+        exchanges: Exchanges::ONE,
         rounds: 3,
     }
 }
@@ -29,9 +29,8 @@ fn place() -> Place {
         neighbours: vec![expected(1, 0), expected(1, 2)],
         names: ["north", "mid", "south"].map(String::from).to_vec(),
         dimension: D,
-        vectors: 1,
         rounds: 3,
-        exchanges_per_round: 1,
+        exchanges: Exchanges::ONE,
     }
 }
 

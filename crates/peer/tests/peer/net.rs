@@ -1,6 +1,7 @@
 //! What the tests of links share: members with keys, frames, and waiting for events.
 #![allow(dead_code)]
 
+use prdo_algorithm::Exchanges;
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
 use prdo_peer::wire::{Expected, Frame, FrameKind, HELLO, Header, Hello};
@@ -24,23 +25,23 @@ pub fn public(member: usize) -> [u8; 32] {
 }
 
 /// What `me` expects of `peer`.
-pub fn expected(peer: usize, me: usize, vector_bytes: u64) -> Expected {
+pub fn expected(peer: usize, me: usize, payload_bytes: u64) -> Expected {
     let (peer, me) = (peer as u32, me as u32);
     Expected {
         run: RUN,
         agreement: AGREEMENT,
         peer,
         me,
-        vector_bytes,
-        exchanges_per_round: 1,
+        payload_bytes,
+        exchanges: Exchanges::ONE,
         rounds: ROUNDS,
     }
 }
 
-pub fn neighbour(member: usize, me: usize, at: Option<SocketAddr>, vector_bytes: u64) -> Neighbour {
+pub fn neighbour(member: usize, me: usize, at: Option<SocketAddr>, payload_bytes: u64) -> Neighbour {
     let name = format!("member-{member}");
     let addresses = at.into_iter().collect();
-    Neighbour { member, name, key: public(member), addresses, expected: expected(member, me, vector_bytes) }
+    Neighbour { member, name, key: public(member), addresses, expected: expected(member, me, payload_bytes) }
 }
 
 /// Short times, so that tests are.
@@ -55,8 +56,8 @@ pub fn setup(member: usize, neighbours: Vec<Neighbour>) -> Setup {
 }
 
 /// Links of `me` whose neighbours listen at the given places.
-pub fn links(me: usize, neighbours: &[(usize, Option<SocketAddr>)], vector_bytes: u64) -> Links {
-    let all = neighbours.iter().map(|(member, at)| neighbour(*member, me, *at, vector_bytes)).collect();
+pub fn links(me: usize, neighbours: &[(usize, Option<SocketAddr>)], payload_bytes: u64) -> Links {
+    let all = neighbours.iter().map(|(member, at)| neighbour(*member, me, *at, payload_bytes)).collect();
     Links::new(setup(me, all), limits()).unwrap()
 }
 
@@ -138,9 +139,9 @@ pub fn short(event: &Incoming) -> String {
 }
 
 /// Two members, 0 and 1, with the link between them up.
-pub fn pair(vector_bytes: u64) -> (Links, Links) {
-    let mut one = links(1, &[(0, None)], vector_bytes);
-    let mut zero = links(0, &[(1, Some(one.local_address()))], vector_bytes);
+pub fn pair(payload_bytes: u64) -> (Links, Links) {
+    let mut one = links(1, &[(0, None)], payload_bytes);
+    let mut zero = links(0, &[(1, Some(one.local_address()))], payload_bytes);
     zero.dial(1);
     expect_up(&mut zero, 1);
     expect_up(&mut one, 0);

@@ -3,7 +3,7 @@
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_algorithm::methods::COMBINE;
-use prdo_algorithm::{Combine, Method, Settings};
+use prdo_algorithm::{Combine, Method, Neighbourhood, Node, Settings, SettingsError};
 use prdo_peer::machine::Place;
 use prdo_peer::wire::Expected;
 use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, PrivateRules, Secret, Shard, Start};
@@ -71,10 +71,6 @@ impl Problem {
         Self { nodes: mixing.nodes(), method, settings, rounds, mixing, seed, accountant, budget }
     }
 
-    fn exchanges(&self) -> (u32, u32) {
-        self.method.exchanges(&self.settings)
-    }
-
     /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
     pub fn model_is_a_mix(&self) -> bool {
         COMBINE.of(&self.settings) == Combine::After || ![Method::Mt, Method::Dsgd].contains(&self.method)
@@ -99,14 +95,14 @@ impl Problem {
     /// Where a node stands.
     pub fn place(&self, me: usize) -> Place {
         let (columns, weights) = self.mixing.row(me);
-        let (exchanges_per_round, vectors) = self.exchanges();
+        let exchanges = self.method.exchanges(&self.settings);
         let expected = |peer: u32| Expected {
             run: [1; 32],
             agreement: [2; 32],
             peer,
             me: me as u32,
-            vector_bytes: (8 * DIMENSION) as u64 * u64::from(vectors),
-            exchanges_per_round,
+            payload_bytes: exchanges.shape.bytes(DIMENSION) as u64,
+            exchanges,
             rounds: self.rounds,
         };
         Place {
@@ -115,10 +111,15 @@ impl Problem {
             neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
             names: (0..self.nodes).map(|i| format!("org-{i}")).collect(),
             dimension: DIMENSION,
-            vectors: vectors as usize,
             rounds: self.rounds,
-            exchanges_per_round,
+            exchanges,
         }
+    }
+
+    /// A node's state at the start.
+    pub fn node(&self, node: usize) -> Result<Box<dyn Node<Noised>>, SettingsError> {
+        let settings = self.settings.clone().at(Neighbourhood::of(&self.mixing, node));
+        self.method.start(&self.start(), &settings)
     }
 
     pub fn start(&self) -> Start {

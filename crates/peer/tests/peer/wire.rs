@@ -1,6 +1,6 @@
 //! Frames: one encoding, and nothing else is read.
 
-use prdo_algorithm::Message;
+use prdo_algorithm::{Exchanges, Message};
 use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, HELLO, Header, Hello, Mark, REFUSAL, WireError};
 use prdo_privacy::{Released, Start};
 use proptest::prelude::*;
@@ -11,8 +11,8 @@ fn expected() -> Expected {
         agreement: [4; 32],
         peer: 1,
         me: 2,
-        vector_bytes: 16,
-        exchanges_per_round: 1,
+        payload_bytes: 16,
+        exchanges: Exchanges::ONE,
         rounds: 10,
     }
 }

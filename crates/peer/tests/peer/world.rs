@@ -567,7 +567,7 @@ impl World {
     /// Every node's model is what the payloads of the last exchange give, as everybody saw them, and every ledger holds
     /// every charge once.
     pub fn check_against_what_was_sent(&self) -> Result<(), String> {
-        let last = self.problem.place(0).exchanges() - 1;
+        let last = self.problem.place(0).all_exchanges() - 1;
         for node in 0..self.problem.nodes {
             let mut model = vec![0.0; DIMENSION];
             for (term, (member, weight)) in self.problem.place(node).weights.iter().enumerate() {
@@ -623,7 +623,7 @@ pub fn open(problem: &Problem, node: usize, disk: &MemoryDisk, background: bool)
     let setup = Setup {
         place: problem.place(node),
         patience: Patience { meet_first: true, ..Patience::default() },
-        node: problem.method.start(&problem.start(), &problem.settings).map_err(|e| text(&e))?,
+        node: problem.node(node).map_err(|e| text(&e))?,
         gate: Box::new(gate),
         home,
         saved,

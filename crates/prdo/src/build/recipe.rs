@@ -66,6 +66,7 @@ pub fn recipe(run: &RunFile, model: ModelKind, least: usize) -> Result<Recipe, C
              much noise as Exact Diffusion; try a much smaller one"
         ));
     }
+    warnings.extend(by_round(method, &settings, rounds));
     let accounting = run.privacy.as_ref().map(|privacy| privacy.accountant);
     Ok(Recipe {
         method,
@@ -79,6 +80,26 @@ pub fn recipe(run: &RunFile, model: ModelKind, least: usize) -> Result<Recipe, C
         least,
         warnings,
     })
+}
+
+/// What changes from round to round where theory wants it not to.
+fn by_round(method: Method, settings: &Settings, rounds: u32) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if method.card().constant_step && settings.step_size.falls(rounds) {
+        warnings.push(format!(
+            "method.step_size = {:?} falls, but {method} corrects by its last step and is exact for steps of one size only: nodes \
+             drift apart where it falls; use a constant step, or gt-hsgd or gt, which bear it",
+            settings.step_size.to_string()
+        ));
+    }
+    let every = method.exchanges(settings).every;
+    if !rounds.is_multiple_of(every) {
+        warnings.push(format!(
+            "rounds = {rounds} is not a multiple of method.local_steps = {every}: the last {} rounds have no exchange",
+            rounds % every
+        ));
+    }
+    warnings
 }
 
 const MUCH: f64 = 10.0;

@@ -6,6 +6,7 @@ use super::{
 use crate::build::{AnyHoldings, Outline, Wiring};
 use crate::run::Privacy;
 use prdo_algorithm::graph::Parameters;
+use prdo_algorithm::methods::key;
 use prdo_algorithm::{Asks, Method};
 use prdo_privacy::Sampling;
 use prdo_runfile::{DataSource, RunFile};
@@ -96,7 +97,16 @@ pub fn planned_run(
     if sampling == Sampling::WithoutReplacement {
         notes.push("the paper samples by Poisson; without replacement the variance is no larger".into());
     }
-    let own = Some(Choice::fixed(recipe.settings.step_size, gamma, first as u64));
+    let laws = recipe.settings.laws(recipe.method.card());
+    notes.extend(laws.iter().filter(|(_, law)| law.varies()).map(|(name, law)| {
+        format!(
+            "{} = {:?} changes from round to round: the theory here is for its first number, {}",
+            key(name),
+            law.to_string(),
+            law.at(0)
+        )
+    }));
+    let own = Some(Choice::fixed(recipe.settings.step_size.at(0), gamma, first as u64));
     let family = family(wiring, run.graph.parameters);
     PlannedRun {
         question: Question { case, own, schedule, family },

@@ -81,6 +81,7 @@ pub fn tune(
     parts: &Parts<'_>,
     mut on_trial: impl FnMut(&Trial),
 ) -> Result<Answer, TuneError> {
+    constants_only(scorer.document())?;
     scorer.spent_before(parts)?;
     let (mut trials, mut best) = (Vec::new(), Vec::new());
     let mut spent = History::new();
@@ -120,6 +121,16 @@ pub fn tune(
         Space::new(scorer.document(), method, scorer.records(), &effort.keep).edges(&best.settings)
     });
     Ok(Answer { trials, best, cost, edges })
+}
+
+/// The search is for constants: a law would silently become one.
+fn constants_only(document: &Document) -> Result<(), TuneError> {
+    let keys = Key::parameters().map(|(key, _)| key).chain([Key::MethodStepSize]);
+    let mut laws = keys.filter_map(|key| Some((key, document.by_round(key)?)));
+    match laws.find(|(_, law)| law.varies()) {
+        Some((key, law)) => Err(TuneError::ByRound { key: key.path(), law: law.to_string() }),
+        None => Ok(()),
+    }
 }
 
 /// Trains all settings with all seeds, several at a time, with the noise of the budget's accountant (exact) or a quick one.

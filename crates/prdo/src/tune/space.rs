@@ -105,7 +105,8 @@ impl Space {
         let rounds = f64::from(run.rounds.unwrap_or(100));
         let least = 1.0 / records.max(1) as f64;
         let rate = run.batch.size.map_or(0.05, |b| b as f64 * least).clamp(least, 1.0);
-        let (step, clip) = (run.method.step_size.unwrap_or(0.5), run.clip.gradient.unwrap_or(1.0));
+        let step = run.method.step_size.as_ref().map_or(0.5, |step| step.at(0));
+        let clip = run.clip.gradient.unwrap_or(1.0);
         // Without privacy nothing needs to be clipped.
         let clips = run.privacy.is_some() || run.clip.gradient.is_some();
         let fixed = Settings {

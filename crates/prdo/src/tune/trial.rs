@@ -30,6 +30,10 @@ pub enum TuneError {
     /// Asked to stop: what is finished is kept.
     #[error("interrupted")]
     Interrupted,
+    #[error(
+        "{key} = {law:?} changes from round to round, and the search is for constants: give it one number"
+    )]
+    ByRound { key: &'static str, law: String },
     #[error("--charge is for private runs: these trials would have no noise")]
     Uncharged,
     #[error("the operating system has no randomness")]

@@ -26,11 +26,11 @@ pub struct State<P: Protection> {
 impl<P: Protection> DirectionState<P> for State<P> {
     const REMEMBERS: bool = false;
 
-    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P> {
+    fn query<'a>(&'a self, _t: u32, x: &'a Released<P>) -> Query<'a, P> {
         Query::gradient(x)
     }
 
-    fn take(&mut self, _x: &Released<P>, answer: Released<P>) {
+    fn take(&mut self, _t: u32, _x: &Released<P>, answer: Released<P>) {
         self.v = answer;
     }
 

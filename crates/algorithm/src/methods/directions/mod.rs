@@ -26,22 +26,22 @@ pub trait Direction: Send + Sync + 'static {
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> Self::State<P>;
 
-    /// What round number `round` asks, counted from 0: what [`DirectionState::query`] will be.
-    fn asks(_settings: &Settings, _round: u32) -> Asks {
+    /// What round t asks, counted from 0: what [`DirectionState::query`] will be.
+    fn asks(_settings: &Settings, _t: u32) -> Asks {
         Asks::Gradient
     }
 }
 
-/// A node's direction between two rounds.
+/// A node's direction between two rounds. Rounds t count from 0.
 pub trait DirectionState<P: Protection>: Send + Sync {
     /// Whether v depends on the v before it, so that it belongs in checkpoints.
     const REMEMBERS: bool;
 
-    /// This round's query, at the model x.
-    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P>;
+    /// The query of round t, at the model x.
+    fn query<'a>(&'a self, t: u32, x: &'a Released<P>) -> Query<'a, P>;
 
     /// Takes the answer to that query: makes v.
-    fn take(&mut self, x: &Released<P>, answer: Released<P>);
+    fn take(&mut self, t: u32, x: &Released<P>, answer: Released<P>);
 
     fn v(&self) -> &Released<P>;
 
@@ -52,8 +52,8 @@ pub trait DirectionState<P: Protection>: Send + Sync {
         Vec::new()
     }
 
-    /// The same vectors, and v, to be overwritten when `rounds` rounds are done.
-    fn restore(&mut self, _rounds: u32) -> Vec<&mut Released<P>> {
+    /// The same vectors, and v, to be overwritten.
+    fn restore(&mut self) -> Vec<&mut Released<P>> {
         vec![self.v_mut()]
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{Direction, DirectionState};
 use crate::methods::{Number, Parameter, Settings, Tuning};
-use prdo_privacy::{Protection, Query, Released, Start};
+use prdo_privacy::{ByRound, Protection, Query, Released, Start};
 
 pub const BETA: Number = Number {
     name: "beta",
@@ -16,11 +16,13 @@ pub const BETA: Number = Number {
     is_allowed: |x| (0.0..1.0).contains(&x),
     default: 0.9,
     tuning: Some(Tuning::Remainder(0.02, 1.0)),
+    by_round: true,
+    ..Number::PLAIN
 };
 
 impl Settings {
     #[must_use]
-    pub fn beta(self, beta: f64) -> Self {
+    pub fn beta(self, beta: impl Into<ByRound>) -> Self {
         self.with(BETA.is(beta))
     }
 }
@@ -32,24 +34,25 @@ impl Direction for Momentum {
     type State<P: Protection> = State<P>;
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
-        State { v: Released::zeros(x0.dimension()), beta: BETA.of(settings) }
+        State { v: Released::zeros(x0.dimension()), beta: BETA.by_round(settings) }
     }
 }
 
 pub struct State<P: Protection> {
     v: Released<P>,
-    beta: f64,
+    beta: ByRound,
 }
 
 impl<P: Protection> DirectionState<P> for State<P> {
     const REMEMBERS: bool = true;
 
-    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P> {
+    fn query<'a>(&'a self, _t: u32, x: &'a Released<P>) -> Query<'a, P> {
         Query::gradient(x)
     }
 
-    fn take(&mut self, _x: &Released<P>, answer: Released<P>) {
-        self.v.blend(self.beta, 1.0 - self.beta, &answer);
+    fn take(&mut self, t: u32, _x: &Released<P>, answer: Released<P>) {
+        let beta = self.beta.at(t);
+        self.v.blend(beta, 1.0 - beta, &answer);
     }
 
     fn v(&self) -> &Released<P> {

@@ -11,7 +11,7 @@
 
 use super::{Direction, DirectionState};
 use crate::methods::{Asks, Number, Parameter, Settings, Tuning};
-use prdo_privacy::{Protection, Query, Released, Start};
+use prdo_privacy::{ByRound, Protection, Query, Released, Start};
 
 pub const KAPPA: Number = Number {
     name: "kappa",
@@ -21,6 +21,8 @@ pub const KAPPA: Number = Number {
     is_allowed: |x| x > 0.0 && x.is_finite(),
     default: 1.0,
     tuning: Some(Tuning::Factors(0.01, 10.0)),
+    by_round: true,
+    ..Number::PLAIN
 };
 
 pub const RESTART: Number = Number {
@@ -31,6 +33,7 @@ pub const RESTART: Number = Number {
     is_allowed: |x| x.fract() == 0.0 && (1.0..=1e6).contains(&x),
     default: 10.0,
     tuning: Some(Tuning::Whole(1.0, 100.0)),
+    ..Number::PLAIN
 };
 
 fn restart(settings: &Settings) -> u32 {
@@ -45,51 +48,48 @@ impl Direction for Moved {
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
         State {
-            t: 0,
             x_previous: Released::start(x0),
             v: Released::zeros(x0.dimension()),
-            kappa: KAPPA.of(settings),
+            kappa: KAPPA.by_round(settings),
             restart: restart(settings),
         }
     }
 
-    fn asks(settings: &Settings, round: u32) -> Asks {
-        match round % restart(settings) {
+    fn asks(settings: &Settings, t: u32) -> Asks {
+        match t % restart(settings) {
             0 => Asks::Gradient,
-            _ => Asks::Moved { kappa: KAPPA.of(settings) },
+            _ => Asks::Moved { kappa: KAPPA.by_round(settings).at(t) },
         }
     }
 }
 
 pub struct State<P: Protection> {
-    t: u32,
     x_previous: Released<P>,
     v: Released<P>,
-    kappa: f64,
+    kappa: ByRound,
     restart: u32,
 }
 
 impl<P: Protection> State<P> {
-    fn restarts(&self) -> bool {
-        self.t.is_multiple_of(self.restart)
+    fn restarts(&self, t: u32) -> bool {
+        t.is_multiple_of(self.restart)
     }
 }
 
 impl<P: Protection> DirectionState<P> for State<P> {
     const REMEMBERS: bool = true;
 
-    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P> {
-        match self.restarts() {
+    fn query<'a>(&'a self, t: u32, x: &'a Released<P>) -> Query<'a, P> {
+        match self.restarts(t) {
             true => Query::gradient(x),
-            false => Query::moved(x, &self.x_previous, self.kappa),
+            false => Query::moved(x, &self.x_previous, self.kappa.at(t)),
         }
     }
 
-    fn take(&mut self, x: &Released<P>, answer: Released<P>) {
-        let kept = if self.restarts() { 0.0 } else { 1.0 };
+    fn take(&mut self, t: u32, x: &Released<P>, answer: Released<P>) {
+        let kept = if self.restarts(t) { 0.0 } else { 1.0 };
         self.v.blend(kept, 1.0, &answer);
         self.x_previous.assign([(1.0, x)]);
-        self.t += 1;
     }
 
     fn v(&self) -> &Released<P> {
@@ -104,8 +104,7 @@ impl<P: Protection> DirectionState<P> for State<P> {
         vec![&self.x_previous]
     }
 
-    fn restore(&mut self, rounds: u32) -> Vec<&mut Released<P>> {
-        self.t = rounds;
+    fn restore(&mut self) -> Vec<&mut Released<P>> {
         vec![&mut self.x_previous, &mut self.v]
     }
 }

@@ -10,7 +10,7 @@
 
 use super::{Direction, DirectionState};
 use crate::methods::{Asks, Number, Parameter, Settings, Tuning};
-use prdo_privacy::{Protection, Query, Released, Start};
+use prdo_privacy::{ByRound, Protection, Query, Released, Start};
 
 pub const GAMMA: Number = Number {
     name: "gamma",
@@ -20,11 +20,13 @@ pub const GAMMA: Number = Number {
     is_allowed: |x| x > 0.0 && x <= 1.0,
     default: 0.1,
     tuning: Some(Tuning::Factors(0.03, 1.0)),
+    by_round: true,
+    ..Number::PLAIN
 };
 
 impl Settings {
     #[must_use]
-    pub fn gamma(self, gamma: f64) -> Self {
+    pub fn gamma(self, gamma: impl Into<ByRound>) -> Self {
         self.with(GAMMA.is(gamma))
     }
 }
@@ -39,39 +41,37 @@ impl Direction for Recursive {
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
         let v = Released::zeros(x0.dimension());
-        State { t: 0, x_previous: Released::start(x0), v, gamma: GAMMA.of(settings) }
+        State { x_previous: Released::start(x0), v, gamma: GAMMA.by_round(settings) }
     }
 
-    fn asks(settings: &Settings, round: u32) -> Asks {
-        match round {
+    fn asks(settings: &Settings, t: u32) -> Asks {
+        match t {
             0 => Asks::Gradient,
-            _ => Asks::Recursive { gamma: GAMMA.of(settings) },
+            _ => Asks::Recursive { gamma: GAMMA.by_round(settings).at(t) },
         }
     }
 }
 
 pub struct State<P: Protection> {
-    t: u32,
     x_previous: Released<P>,
     v: Released<P>,
-    gamma: f64,
+    gamma: ByRound,
 }
 
 impl<P: Protection> DirectionState<P> for State<P> {
     const REMEMBERS: bool = true;
 
-    fn query<'a>(&'a self, x: &'a Released<P>) -> Query<'a, P> {
-        match self.t {
+    fn query<'a>(&'a self, t: u32, x: &'a Released<P>) -> Query<'a, P> {
+        match t {
             0 => Query::gradient(x).on_first_batch(),
-            _ => Query::recursive(x, &self.x_previous, self.gamma),
+            _ => Query::recursive(x, &self.x_previous, self.gamma.at(t)),
         }
     }
 
-    fn take(&mut self, x: &Released<P>, answer: Released<P>) {
+    fn take(&mut self, t: u32, x: &Released<P>, answer: Released<P>) {
         // At t = 0 the old direction is zero, so this is v = answer.
-        self.v.blend(1.0 - self.gamma, 1.0, &answer);
+        self.v.blend(1.0 - self.gamma.at(t), 1.0, &answer);
         self.x_previous.assign([(1.0, x)]);
-        self.t += 1;
     }
 
     fn v(&self) -> &Released<P> {
@@ -86,8 +86,7 @@ impl<P: Protection> DirectionState<P> for State<P> {
         vec![&self.x_previous]
     }
 
-    fn restore(&mut self, rounds: u32) -> Vec<&mut Released<P>> {
-        self.t = rounds;
+    fn restore(&mut self) -> Vec<&mut Released<P>> {
         vec![&mut self.x_previous, &mut self.v]
     }
 }

@@ -13,8 +13,8 @@
 use super::{NetworkStep, StepState};
 use crate::graph::Spectrum;
 use crate::message::{Inbox, Message};
-use crate::methods::{COMBINE, Combine, Method, Number, Parameter, Settings, Tuning};
-use prdo_privacy::{Protection, Released, Start};
+use crate::methods::{COMBINE, Combine, Exchanges, Method, Number, Parameter, Settings, Tuning};
+use prdo_privacy::{ByRound, Protection, Released, Start};
 
 /// One exchange, after the step or before it.
 pub struct Gossip;
@@ -30,6 +30,7 @@ pub const EXCHANGES: Number = Number {
     is_allowed: |x| x.fract() == 0.0 && (1.0..=100.0).contains(&x),
     default: 3.0,
     tuning: Some(Tuning::Whole(1.0, 8.0)),
+    ..Number::PLAIN
 };
 
 pub const OMEGA: Number = Number {
@@ -39,7 +40,7 @@ pub const OMEGA: Number = Number {
     allowed: "of at least 1 and below 2, or 0",
     is_allowed: |x| x == 0.0 || (1.0..2.0).contains(&x),
     default: 0.0,
-    tuning: None,
+    ..Number::PLAIN
 };
 
 /// Muffliato's ω for a network of this spectral gap: from 1.07 at a gap of 1 towards 2.
@@ -64,13 +65,13 @@ impl NetworkStep for Gossip {
     type State<P: Protection> = Once<P>;
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> Once<P> {
-        Once { x: Released::start(x0), alpha: settings.step_size, combine: COMBINE.of(settings) }
+        Once { x: Released::start(x0), alpha: settings.step_size.clone(), combine: COMBINE.of(settings) }
     }
 }
 
 pub struct Once<P: Protection> {
     x: Released<P>,
-    alpha: f64,
+    alpha: ByRound,
     combine: Combine,
 }
 
@@ -79,17 +80,17 @@ impl<P: Protection> StepState<P> for Once<P> {
         &self.x
     }
 
-    fn adapt(&mut self, v: &Released<P>) -> Message<P> {
-        match self.combine {
-            Combine::After => Message::one(Released::combine([(1.0, &self.x), (-self.alpha, v)])),
-            Combine::First => Message::one(self.x.clone()),
-        }
+    fn adapt(&mut self, t: u32, v: &Released<P>) -> Option<Message<P>> {
+        Some(Message::one(match self.combine {
+            Combine::After => Released::combine([(1.0, &self.x), (-self.alpha.at(t), v)]),
+            Combine::First => self.x.clone(),
+        }))
     }
 
-    fn mix(&mut self, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
+    fn mix(&mut self, t: u32, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
         inbox.mix(0, &mut self.x);
         if self.combine == Combine::First {
-            self.x.blend(1.0, -self.alpha, v);
+            self.x.blend(1.0, -self.alpha.at(t), v);
         }
         None
     }
@@ -113,15 +114,15 @@ impl NetworkStep for ManyGossip {
             now: Released::zeros(x0.dimension()),
             before: Released::zeros(x0.dimension()),
             exchange: 0,
-            alpha: settings.step_size,
+            alpha: settings.step_size.clone(),
             exchanges: EXCHANGES.of(settings) as u32,
             // Left to a network that nobody told of: plain gossip.
             omega: OMEGA.of(settings).max(1.0),
         }
     }
 
-    fn exchanges(settings: &Settings) -> (u32, u32) {
-        (EXCHANGES.of(settings) as u32, 1)
+    fn exchanges(settings: &Settings) -> Exchanges {
+        Exchanges::each_round(EXCHANGES.of(settings) as u32, 1)
     }
 }
 
@@ -131,7 +132,7 @@ pub struct Many<P: Protection> {
     now: Released<P>,
     before: Released<P>,
     exchange: u32,
-    alpha: f64,
+    alpha: ByRound,
     exchanges: u32,
     omega: f64,
 }
@@ -141,13 +142,13 @@ impl<P: Protection> StepState<P> for Many<P> {
         &self.x
     }
 
-    fn adapt(&mut self, v: &Released<P>) -> Message<P> {
-        self.now.assign([(1.0, &self.x), (-self.alpha, v)]);
+    fn adapt(&mut self, t: u32, v: &Released<P>) -> Option<Message<P>> {
+        self.now.assign([(1.0, &self.x), (-self.alpha.at(t), v)]);
         self.exchange = 0;
-        Message::one(self.now.clone())
+        Some(Message::one(self.now.clone()))
     }
 
-    fn mix(&mut self, _v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
+    fn mix(&mut self, _t: u32, _v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
         inbox.mix(0, &mut self.x);
         // The first exchange has no z before it.
         if self.exchange > 0 && self.omega != 1.0 {

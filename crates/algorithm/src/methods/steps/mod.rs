@@ -1,19 +1,25 @@
 //! How a node steps along its direction and mixes with its neighbours. To add one: its file here.
 
+mod compressed;
 mod diffusion;
 mod gossip;
+mod local;
 mod tracking;
 
+pub use compressed::{BITS, KEEP, MEMORY, MIXED, WIRE, Wire};
 pub use diffusion::Diffusion;
 pub use gossip::{EXCHANGES, Gossip, ManyGossip, OMEGA};
+pub use local::LOCAL_STEPS;
 pub use tracking::{SplitTracking, Tracking};
 
-use super::{Parameter, Settings};
+use super::{Exchanges, Parameter, Settings};
 use crate::message::{Inbox, Message};
 use prdo_privacy::{Protection, Released, Start};
 
 /// A network step, one half of a method; the other is a [`Direction`](super::Direction).
 pub trait NetworkStep: Send + Sync + 'static {
+    /// Whether it is exact for steps of one size only.
+    const CONSTANT_STEP: bool = false;
     /// What it reads of the settings.
     const PARAMETERS: &'static [Parameter];
 
@@ -21,16 +27,18 @@ pub trait NetworkStep: Send + Sync + 'static {
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> Self::State<P>;
 
-    /// How many exchanges of messages a round has, and how many model-sized vectors a message has.
-    fn exchanges(_settings: &Settings) -> (u32, u32) {
-        (1, 1)
+    /// How many messages it sends, and how they look.
+    fn exchanges(_settings: &Settings) -> Exchanges {
+        Exchanges::ONE
     }
 }
 
-/// A node's side of a network step, between two rounds.
+/// A node's side of a network step, between two rounds. Rounds t count from 0.
 pub trait StepState<P: Protection>: Send + Sync {
     /// Whether it needs the direction of the round before, which then belongs in checkpoints.
-    const NEEDS_LAST_DIRECTION: bool = false;
+    fn needs_last_direction(&self) -> bool {
+        false
+    }
 
     /// x, the node's model.
     fn x(&self) -> &Released<P>;
@@ -38,15 +46,45 @@ pub trait StepState<P: Protection>: Send + Sync {
     /// The direction of the round before, just before it is replaced.
     fn leave(&mut self, _v: &Released<P>) {}
 
-    /// Steps along −v, and gives what is sent to every neighbour.
-    fn adapt(&mut self, v: &Released<P>) -> Message<P>;
+    /// Steps along −v in round t, and gives what is sent to every neighbour; `None` if nothing is sent in this round.
+    fn adapt(&mut self, t: u32, v: &Released<P>) -> Option<Message<P>>;
 
     /// Takes the neighbourhood's messages. `Some` asks for one more exchange in the same round.
-    fn mix(&mut self, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>>;
+    fn mix(&mut self, t: u32, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>>;
 
     /// Every vector of the state between two rounds, x first.
     fn vectors(&self) -> Vec<&Released<P>>;
 
     /// The same vectors, to be overwritten.
     fn restore(&mut self) -> Vec<&mut Released<P>>;
+}
+
+impl<P: Protection> StepState<P> for Box<dyn StepState<P>> {
+    fn needs_last_direction(&self) -> bool {
+        (**self).needs_last_direction()
+    }
+
+    fn x(&self) -> &Released<P> {
+        (**self).x()
+    }
+
+    fn leave(&mut self, v: &Released<P>) {
+        (**self).leave(v);
+    }
+
+    fn adapt(&mut self, t: u32, v: &Released<P>) -> Option<Message<P>> {
+        (**self).adapt(t, v)
+    }
+
+    fn mix(&mut self, t: u32, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
+        (**self).mix(t, v, inbox)
+    }
+
+    fn vectors(&self) -> Vec<&Released<P>> {
+        (**self).vectors()
+    }
+
+    fn restore(&mut self) -> Vec<&mut Released<P>> {
+        (**self).restore()
+    }
 }

@@ -10,8 +10,8 @@
 
 use super::{NetworkStep, StepState};
 use crate::message::{Inbox, Message};
-use crate::methods::{COMBINE, Combine, Parameter, Settings};
-use prdo_privacy::{Protection, Released, Start};
+use crate::methods::{COMBINE, Combine, Exchanges, Parameter, Settings};
+use prdo_privacy::{ByRound, Protection, Released, Start};
 
 /// In two exchanges after the step, or with `combine = "first"` in one before it.
 pub struct Tracking;
@@ -38,13 +38,13 @@ impl NetworkStep for Tracking {
     type State<P: Protection> = State<P>;
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
-        State::start(x0, settings.step_size, form(settings))
+        State::start(x0, settings.step_size.clone(), form(settings))
     }
 
-    fn exchanges(settings: &Settings) -> (u32, u32) {
+    fn exchanges(settings: &Settings) -> Exchanges {
         match form(settings) {
-            Form::After => (2, 1),
-            Form::First | Form::Split => (1, 2),
+            Form::After => Exchanges::each_round(2, 1),
+            Form::First | Form::Split => Exchanges::each_round(1, 2),
         }
     }
 }
@@ -54,11 +54,11 @@ impl NetworkStep for SplitTracking {
     type State<P: Protection> = State<P>;
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
-        State::start(x0, settings.step_size, Form::Split)
+        State::start(x0, settings.step_size.clone(), Form::Split)
     }
 
-    fn exchanges(_settings: &Settings) -> (u32, u32) {
-        (1, 2)
+    fn exchanges(_settings: &Settings) -> Exchanges {
+        Exchanges::each_round(1, 2)
     }
 }
 
@@ -69,19 +69,21 @@ pub struct State<P: Protection> {
     change: Released<P>,
     /// Whether the next messages to be mixed are of the first exchange.
     tracking: bool,
-    alpha: f64,
+    alpha: ByRound,
     form: Form,
 }
 
 impl<P: Protection> State<P> {
-    fn start(x0: &Start, alpha: f64, form: Form) -> Self {
+    fn start(x0: &Start, alpha: ByRound, form: Form) -> Self {
         let zeros = || Released::zeros(x0.dimension());
         Self { x: Released::start(x0), y: zeros(), change: zeros(), tracking: true, alpha, form }
     }
 }
 
 impl<P: Protection> StepState<P> for State<P> {
-    const NEEDS_LAST_DIRECTION: bool = true;
+    fn needs_last_direction(&self) -> bool {
+        true
+    }
 
     fn x(&self) -> &Released<P> {
         &self.x
@@ -91,24 +93,24 @@ impl<P: Protection> StepState<P> for State<P> {
         self.change.assign([(1.0, v)]);
     }
 
-    fn adapt(&mut self, v: &Released<P>) -> Message<P> {
+    fn adapt(&mut self, _t: u32, v: &Released<P>) -> Option<Message<P>> {
         self.change.blend(-1.0, 1.0, v);
         let moved = || Released::combine([(1.0, &self.y), (1.0, &self.change)]);
-        match self.form {
+        Some(match self.form {
             Form::After => Message::one(moved()),
             Form::First => Message::two(self.x.clone(), self.y.clone()),
             Form::Split => Message::two(self.x.clone(), moved()),
-        }
+        })
     }
 
-    fn mix(&mut self, _v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
+    fn mix(&mut self, t: u32, _v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
         if self.form != Form::After {
             inbox.mix(0, &mut self.x);
             inbox.mix(1, &mut self.y);
             if self.form == Form::First {
                 self.y.blend(1.0, 1.0, &self.change);
             }
-            self.x.blend(1.0, -self.alpha, &self.y);
+            self.x.blend(1.0, -self.alpha.at(t), &self.y);
             return None;
         }
         self.tracking = !self.tracking;
@@ -117,7 +119,7 @@ impl<P: Protection> StepState<P> for State<P> {
             return None;
         }
         inbox.mix(0, &mut self.y);
-        Some(Message::one(Released::combine([(1.0, &self.x), (-self.alpha, &self.y)])))
+        Some(Message::one(Released::combine([(1.0, &self.x), (-self.alpha.at(t), &self.y)])))
     }
 
     fn vectors(&self) -> Vec<&Released<P>> {

@@ -33,12 +33,16 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
         format!("agreement  {}, hash {}", terms.name, hex(&agreement.hash()[..6])),
         format!("full hash  {}", hex(agreement.hash())),
         format!(
-            "training   {} of {} with {} parameters, {} rounds, {} sent to each neighbour per round",
+            "training   {} of {} with {} parameters, {} rounds, {} sent to each neighbour per {}",
             recipe.method.card().title,
             planned.model.kind,
             terms.dimension,
             terms.rounds,
-            bytes(8 * terms.dimension * u64::from(terms.vectors) * u64::from(terms.exchanges_per_round)),
+            bytes(terms.exchanges.bytes(terms.dimension as usize, terms.exchanges.every)),
+            match terms.exchanges.every {
+                1 => "round".to_string(),
+                every => format!("{every} rounds"),
+            },
         ),
         format!(
             "privacy    ε = {} at δ = {:e} for every record{together}; noise multiplier z = {:.6}, rate {:.6} of the \
@@ -132,8 +136,11 @@ fn object(file: &Path, agreement: &Agreement, planned: &Planned) -> Json {
         "model": planned.model.kind.name(),
         "dimension": terms.dimension,
         "rounds": terms.rounds,
-        "exchanges_per_round": terms.exchanges_per_round,
-        "vectors": terms.vectors,
+        "exchanges_per_round": terms.exchanges.per_round,
+        "exchanges_every": terms.exchanges.every,
+        "vectors": terms.exchanges.shape.vectors,
+        "packing": terms.exchanges.shape.packing.to_string(),
+        "bytes_per_exchange": terms.exchanges.shape.bytes(terms.dimension as usize),
         "epsilon": promise.epsilon,
         "delta": promise.delta,
         "noise_multiplier": promise.noise_multiplier,

@@ -120,13 +120,12 @@ fn sensitivity(noise: &NoiseFacts) -> Option<Json> {
 }
 
 pub fn costs(asked: &Asked, judged: &Judged) -> Json {
-    let case = &asked.question.case;
     let setting = &judged.setting;
     // Beyond a u64 they are written as the nearest double.
     let number = |n: u128| u64::try_from(n).map_or(json!(n as f64), |n| json!(n));
     json!({
         "gradients": gradients(judged).map(number),
-        "bytes": case.problem.dimension.and_then(|d| cost::bytes(d, asked.vectors, setting.setup().rounds).ok()).map(number),
+        "bytes": asked.bytes(setting.setup().rounds).map(number),
     })
 }
 

@@ -3,15 +3,29 @@
 use crate::cli::plan::{LevelArgs, PlanArgs, ScheduleArgs};
 use crate::commands::{Failure, graph, read_run_file};
 use prdo::accounting::{History, Method as Accounting};
-use prdo::algorithm::Method;
 use prdo::algorithm::graph::{NetworkError, Parameters, Spectrum};
+use prdo::algorithm::{Exchanges, Method};
 use prdo::build::{Wiring, outline};
 use prdo::plan::other::lambda;
 use prdo::plan::{
     Account, Case, Choice, Level, Multiplier, Noise, PlannedRun, Problem, Question, Strength, Uncovered,
     Unestimated, family, planned_run,
 };
+use prdo::theory::cost;
 use std::path::Path;
+
+impl Asked {
+    /// The most bytes that a node sends, where the model is known.
+    pub fn bytes(&self, rounds: u64) -> Option<u128> {
+        let d = self.question.case.problem.dimension?;
+        let plain = cost::bytes(d, self.neighbours, rounds).ok()?;
+        let (d, rounds) = (usize::try_from(d).ok()?, u32::try_from(rounds).ok());
+        match self.exchanges == Exchanges::ONE {
+            true => Some(plain),
+            false => Some(u128::from(self.neighbours) * u128::from(self.exchanges.bytes(d, rounds?))),
+        }
+    }
+}
 
 /// A question with what its answer shows besides.
 pub struct Asked {
@@ -19,8 +33,9 @@ pub struct Asked {
     /// The graph and its weights, in words.
     pub graph: String,
     pub spectrum: Spectrum,
-    /// The most vectors that a node sends in a round.
-    pub vectors: u64,
+    /// The most neighbours that a node has, and what it sends to each.
+    pub neighbours: u64,
+    pub exchanges: Exchanges,
     pub method: Option<Method>,
     /// δ, where there is a budget or a price.
     pub delta: Option<f64>,
@@ -83,7 +98,8 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
         question: Question { case, own: None, schedule, family },
         graph: title(kind, &wiring),
         spectrum,
-        vectors: wiring.graph.max_degree() as u64,
+        neighbours: wiring.graph.max_degree() as u64,
+        exchanges: Exchanges::ONE,
         method: None,
         delta,
         uncovered: None,
@@ -120,11 +136,11 @@ pub fn from_file(path: &Path, args: &PlanArgs) -> Result<Asked, Failure> {
     let PlannedRun { question, delta, uncovered, unestimated, notes } =
         planned_run(&document.run_file(), &outline, given, args.public_data);
     let wiring = &outline.wiring;
-    let (exchanges, vectors) = outline.recipe.method.exchanges(&outline.recipe.settings);
     Ok(Asked {
         graph: title(wiring.kind.map_or("graph from a file", |kind| kind.name()), wiring),
         spectrum: outline.spectrum,
-        vectors: wiring.graph.max_degree() as u64 * u64::from(exchanges * vectors),
+        neighbours: wiring.graph.max_degree() as u64,
+        exchanges: outline.recipe.method.exchanges(&outline.recipe.settings),
         method: Some(outline.recipe.method),
         delta,
         uncovered,

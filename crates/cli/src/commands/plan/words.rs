@@ -8,7 +8,7 @@ use super::read::Asked;
 use crate::commands::table::print_table;
 use crate::progress::say;
 use prdo::plan::{Answer, Judged, Level, Noise, NoiseFacts, Source};
-use prdo::theory::{Bounds, Condition, cost};
+use prdo::theory::{Bounds, Condition};
 
 pub fn show(asked: &Asked, answer: &Answer) {
     network(asked);
@@ -109,8 +109,7 @@ fn plan(asked: &Asked, judged: &Judged, own: bool) {
         None => format!(", γ = {}", figure(setting.gamma())),
     };
     let gradients = gradients(judged).map_or(String::new(), |n| format!("; {n} gradients per node"));
-    let sent = asked.question.case.problem.dimension;
-    let sent = sent.and_then(|d| cost::bytes(d, asked.vectors, setting.setup().rounds).ok());
+    let sent = asked.bytes(setting.setup().rounds);
     let sent = sent.map_or(String::new(), |n| format!(", at most {} sent", bytes(n)));
     sentence(&format!(
         "α = {}{unit}{gamma}, b₀ = {}{gradients}{sent}",

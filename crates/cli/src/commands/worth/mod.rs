@@ -196,7 +196,7 @@ impl Answer<'_> {
             "most_common_class": worth.most_common_class,
             "test_records": worth.test_records,
             "method": recipe.method.card().name,
-            "step_size": recipe.settings.step_size,
+            "step_size": recipe.settings.step_size.at(0),
             "rounds": recipe.rounds,
             "rounds_without_privacy": self.question.open_recipe().rounds,
             "clip_gradient": recipe.clip.map(|clip| clip.0),
