@@ -30,7 +30,7 @@ impl Proposal {
         let RecordFacts { features, classes, class_names, feature_names, image } = self.facts;
         let recipe = &planned.recipe;
         let row = |i: usize| {
-            let entries = planned.wiring.mixing.row_entries(i);
+            let entries = planned.wiring.mixing.at(0).row_entries(i);
             entries.filter(|(j, w)| *j == i || *w != 0.0).map(|(j, w)| (j as u32, w)).collect()
         };
         Ok(Terms {
@@ -59,8 +59,13 @@ pub fn agreed(agreement: &Agreement) -> Result<(Document, Planned), ConfigError>
         return Err(document.error(*key, message));
     }
     let mixing = terms_of.mixing().map_err(|e| ConfigError::anywhere(e.to_string()))?;
-    let wiring =
-        Wiring { kind: None, graph: mixing.support(), mixing, weights: "as agreed".into(), rule: None };
+    let wiring = Wiring {
+        kind: None,
+        graph: mixing.support(),
+        mixing: mixing.into(),
+        weights: "as agreed".into(),
+        rule: None,
+    };
     let records: Vec<usize> = terms_of.members.iter().map(|m| m.records as usize).collect();
     let facts = record_facts(&terms_of.facts);
     // Whether images are scaled is agreed on: then their constants are in the settings.

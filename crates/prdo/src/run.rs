@@ -2,7 +2,7 @@
 
 use crate::error::RunError;
 use prdo_accounting::{Accountant, AccountingError, Calibrations, History, Method as Accounting, Target};
-use prdo_algorithm::graph::{Mixing, Spectrum};
+use prdo_algorithm::graph::{Mixings, Spectrum};
 use prdo_algorithm::{Method, Settings, Startable};
 use prdo_privacy::{
     Batches, Clip, Data, Exposed, Gate, GateError, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling,
@@ -103,7 +103,7 @@ fn nothing_to_keep(epsilon: f64, delta: f64) -> AccountingError {
 pub struct Run<M: Model> {
     model: M,
     records: Vec<M::Data>,
-    mixing: Mixing,
+    mixing: Mixings,
     allow_indefinite: bool,
     method: Method,
     settings: Settings,
@@ -135,14 +135,20 @@ macro_rules! settings {
 }
 
 impl<M: Model + 'static> Run<M> {
-    /// A run of `method` in which node i holds `records[i]` and mixes by row i of `mixing`.
+    /// A run of `method` in which node i holds `records[i]` and mixes by row i of `mixing`: one matrix, or several in turns.
     ///
     /// Until told otherwise: full batches, no clipping, no privacy, 100 rounds, seed 1, start at zero.
-    pub fn new(model: M, records: Vec<M::Data>, mixing: Mixing, method: Method, settings: Settings) -> Self {
+    pub fn new(
+        model: M,
+        records: Vec<M::Data>,
+        mixing: impl Into<Mixings>,
+        method: Method,
+        settings: Settings,
+    ) -> Self {
         Self {
             model,
             records,
-            mixing,
+            mixing: mixing.into(),
             allow_indefinite: false,
             method,
             settings,
@@ -213,7 +219,7 @@ impl<M: Model + 'static> Run<M> {
             let allowed = "Poisson in a private run: the accounting rests on it";
             return Err(RunError::range(Key::BatchSampling, format!("{:?}", self.sampling), allowed));
         }
-        let spectrum = self.mixing.check(self.allow_indefinite)?;
+        let spectrum = self.method.check_network(&self.mixing, self.allow_indefinite)?;
         self.settings = self.settings.for_network(self.method, &spectrum).over(self.rounds);
         let least = self.records.iter().map(Data::len).min().unwrap_or(0);
         if let Some(node) = self.records.iter().position(Data::is_empty) {
@@ -226,7 +232,7 @@ impl<M: Model + 'static> Run<M> {
         let facts = Facts {
             spectrum,
             nodes: self.records.len(),
-            links: (self.mixing.entries() - self.mixing.nodes()) / 2,
+            links: self.mixing.support().edges(),
             least_records: least,
             records: self.records.iter().map(Data::len).sum(),
             measured_records: self.records.iter().map(|r| r.len().min(self.measured_most())).sum(),

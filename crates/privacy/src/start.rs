@@ -20,6 +20,10 @@ impl Start {
         Self(vec![0.0; dimension])
     }
 
+    pub fn ones(dimension: usize) -> Self {
+        Self(vec![1.0; dimension])
+    }
+
     /// Independent normals of the given deviation from a public seed.
     pub fn normal(dimension: usize, deviation: f64, seed: u64) -> Self {
         let mut stream = Secret::from_seed(seed).stream(Purpose::Start, 0, 0);

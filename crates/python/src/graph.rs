@@ -3,7 +3,7 @@
 use crate::bytes;
 use crate::errors;
 use crate::session::ORIGIN;
-use prdo::algorithm::graph::NetworkError;
+use prdo::algorithm::graph::{Needs, NetworkError};
 use prdo::build::wiring;
 use prdo::report::network_figure;
 use prdo::runfile::{Document, Key};
@@ -22,11 +22,12 @@ pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<
     let wiring = wiring(&document.run_file(), None).map_err(wrong)?;
     let refuse =
         |e: NetworkError| errors::input(&format!("graph: {e}"), Some(Key::GraphKind.path()), None, None);
-    let spectrum = wiring.mixing.check(true).map_err(refuse)?;
-    let semidefinite = match wiring.mixing.check(false) {
-        Ok(_) => true,
-        Err(NetworkError::Indefinite { .. }) => false,
-        Err(error) => return Err(refuse(error)),
+    let spectrum = wiring.mixing.spectrum().map_err(refuse)?;
+    let semidefinite = match wiring.mixing.check(Needs::Symmetric, false) {
+        Ok(_) => Some(true),
+        Err(NetworkError::Indefinite { .. }) => Some(false),
+        // Links go one way, or change: a word that does not apply.
+        Err(_) => None,
     };
     let nodes = wiring.graph.nodes();
     let answer = PyDict::new(py);
@@ -41,7 +42,7 @@ pub fn graph<'py>(py: Python<'py>, settings: Vec<(String, String)>) -> PyResult<
     if nodes <= DENSE_NODES {
         let mut matrix = vec![0.0; nodes * nodes];
         for i in 0..nodes {
-            for (j, w) in wiring.mixing.row_entries(i) {
+            for (j, w) in wiring.mixing.at(0).row_entries(i) {
                 if let Some(entry) = matrix.get_mut(i * nodes + j) {
                     *entry = w;
                 }

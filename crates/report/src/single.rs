@@ -274,7 +274,7 @@ fn add_network(page: &mut Page, found: &RunFolder) {
         return page.paragraph(&format!("The network has too many nodes to be drawn.{lambda}"));
     }
     match wiring(&document.run_file(), None).map_err(|e| e.to_string()).and_then(|wiring| {
-        let spectrum = wiring.mixing.check(true).map_err(|e| e.to_string())?;
+        let spectrum = wiring.mixing.spectrum().map_err(|e| e.to_string())?;
         Ok((wiring, spectrum))
     }) {
         Ok((wiring, spectrum)) => {

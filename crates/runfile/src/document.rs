@@ -293,6 +293,14 @@ impl Document {
         self.text(key).map(|text| self.folder.join(text))
     }
 
+    /// Paths, relative to the run file's folder.
+    pub fn files(&self, key: Key) -> Option<Vec<PathBuf>> {
+        match self.get(key)? {
+            Value::Texts(texts) => Some(texts.iter().map(|text| self.folder.join(text)).collect()),
+            _ => None,
+        }
+    }
+
     pub fn missing(&self, key: Key) -> ConfigError {
         ConfigError::anywhere(format!("{key} is missing: {}", key.doc()))
             .about(key.path())

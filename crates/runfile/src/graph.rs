@@ -30,10 +30,12 @@ pub struct GraphSection {
     pub parameters: Parameters,
     /// The file of [`GraphKind::File`].
     pub file: Option<PathBuf>,
+    /// The files of networks that take turns.
+    pub files: Vec<PathBuf>,
     /// Whether a W with negative eigenvalues is accepted.
     pub allow_indefinite: bool,
-    weights: Option<Weights>,
-    lazy: Option<bool>,
+    pub(crate) weights: Option<Weights>,
+    pub(crate) lazy: Option<bool>,
 }
 
 impl GraphSection {
@@ -48,6 +50,7 @@ impl GraphSection {
                 seed: document.integer(Key::GraphSeed).unwrap_or_default(),
             },
             file: document.file(Key::GraphFile),
+            files: document.files(Key::GraphFiles).unwrap_or_default(),
             allow_indefinite: document.flag(Key::GraphAllowIndefinite).unwrap_or_default(),
             weights: document.text(Key::GraphWeights).and_then(|name| name.parse().ok()),
             lazy: document.flag(Key::GraphLazy),
@@ -59,6 +62,7 @@ impl GraphSection {
     pub fn rule(&self, family: Option<GraphFamily>) -> (Weights, bool) {
         let default = if family == Some(GraphFamily::Ring) { Weights::Paper } else { Weights::Metropolis };
         let weights = self.weights.unwrap_or(default);
-        (weights, self.lazy.unwrap_or(weights != Weights::Paper))
+        let usual = matches!(weights, Weights::Metropolis | Weights::MaxDegree);
+        (weights, self.lazy.unwrap_or(usual))
     }
 }

@@ -17,8 +17,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Keys of files, whose names are written so that the run file can lie in any folder.
-const FILES: [Key; 6] = [
+const FILES: [Key; 7] = [
     Key::GraphFile,
+    Key::GraphFiles,
     Key::DataPath,
     Key::DataTestPath,
     Key::ModelFile,
@@ -115,7 +116,7 @@ pub fn differences(here: &str, there: &str) -> Vec<String> {
 pub fn as_given(document: &Document, header: &str) -> String {
     write(header.into(), |key| match key {
         Key::FeaturesCache => document.text(key).map(Value::Text),
-        _ if FILES.contains(&key) => document.file(key).map(|file| Value::Text(absolute(&file))),
+        _ if FILES.contains(&key) => placed(document, key),
         _ if key.section() == Some(Section::Resolved) => None,
         _ => document.get(key).filter(|_| document.has(key)),
     })
@@ -170,7 +171,7 @@ fn value(key: Key, run: &RunFile, settled: &Settled<'_>) -> Option<Value> {
         Key::DataTest if run.data.file.test_path.is_none() && sets_test_aside(run, model) => {
             Some(Value::Float(settled.test_records as f64))
         }
-        _ if FILES.contains(&key) => run.document.file(key).map(|file| Value::Text(absolute(&file))),
+        _ if FILES.contains(&key) => placed(&run.document, key),
         Key::GraphSeed if !run.has(key) => None,
         Key::PartitionKind | Key::PartitionConcentration | Key::PartitionShards | Key::PartitionSeed
             if run.data.is_generated() && !run.partition.given =>
@@ -274,6 +275,16 @@ fn resolved_value(key: Key, facts: &Facts<'_>) -> Option<Value> {
 /// Single-precision numbers as short as they can be written.
 fn floats(values: &[f32]) -> Value {
     Value::Floats(values.iter().map(|v| v.to_string().parse().unwrap_or(f64::from(*v))).collect())
+}
+
+/// Where the files of a key lie, whatever folder the run file is in.
+fn placed(document: &Document, key: Key) -> Option<Value> {
+    match key {
+        Key::GraphFiles => {
+            Some(Value::Texts(document.files(key)?.iter().map(|file| absolute(file)).collect()))
+        }
+        _ => document.file(key).map(|file| Value::Text(absolute(&file))),
+    }
 }
 
 fn absolute(path: &Path) -> String {

@@ -62,15 +62,17 @@ keys! {
     GraphKind: "graph.kind", choice(GraphFamily::NAMES.into_iter().chain([names::GRAPH_FILE])), Some("\"ring\""), "who talks to whom";
     GraphNodes: "graph.nodes", ValueType::Integer(1, MOST_NODES), None, "n, the number of organisations";
     GraphWeights: "graph.weights", choice(Weights::NAMES), None,
-        "how W is made: paper (1/2 and 1/4, rings only), metropolis or max-degree; default: paper on a ring, otherwise metropolis";
+        "how W is made: paper (1/2 and 1/4, rings only), metropolis, max-degree, or out-degree for methods that push; default: paper on a ring, out-degree where links go one way, otherwise metropolis";
     GraphLazy: "graph.lazy", ValueType::Flag, None,
-        "replace W by (I+W)/2, which makes it positive semidefinite; default: true unless weights = \"paper\"";
+        "replace W by (I+W)/2, which makes it positive semidefinite; default: true with metropolis and max-degree";
     GraphProbability: "graph.probability", ValueType::Float("above 0 and at most 1", |x| x > 0.0 && x <= 1.0), None,
         "edge probability of erdos-renyi";
     GraphDegree: "graph.degree", ValueType::Integer(1, MOST_NODES), None, "degree of random-regular";
     GraphSeed: "graph.seed", SEED, Some("1"), "seed of random graphs (public)";
     GraphFile: "graph.file", ValueType::Text, None,
-        "edge list or matrix, for kind = \"file\"; relative to the run file";
+        "edge list, list of arcs or matrix, for kind = \"file\"; relative to the run file";
+    GraphFiles: "graph.files", ValueType::Texts, None,
+        "several such files, for kind = \"file\": round t uses number t modulo their count";
     GraphAllowIndefinite: "graph.allow_indefinite", ValueType::Flag, Some("false"),
         "accept a W with negative eigenvalues, outside the paper's assumption";
     DataSource: "data.source", choice(names::SOURCES), None,
@@ -396,9 +398,10 @@ mod tests {
         for (key, names) in [
             (
                 Key::GraphKind,
-                "ring path torus complete star hypercube erdos-renyi random-regular exponential file",
+                "ring path torus complete star hypercube erdos-renyi random-regular exponential directed-ring \
+                 directed-exponential one-peer-exponential file",
             ),
-            (Key::GraphWeights, "paper metropolis max-degree"),
+            (Key::GraphWeights, "paper metropolis max-degree out-degree"),
             (Key::DataSource, "logistic blobs quadratic coefficients digits file memory"),
             (Key::DataFormat, "csv npz libsvm idx cifar10 parquet"),
             (Key::FeaturesMap, "scattering scattering+patches table"),
@@ -406,7 +409,7 @@ mod tests {
             (Key::PartitionKind, "iid dirichlet shards column"),
             (Key::ModelKind, "logistic softmax quadratic log-cosh network vgg-small lenet own"),
             (Key::ModelStart, "zeros normal glorot fan-in"),
-            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2"),
+            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2 sgp push-prdo"),
             (Key::BatchSampling, "poisson without-replacement full"),
             (Key::PrivacyAccountant, "prv rdp rdp-paper"),
         ] {

@@ -71,7 +71,7 @@ pub(crate) fn restore<M: Model, P: Protection>(
     for (node, gate) in run.nodes.iter_mut().zip(&mut run.gates) {
         gate.restore(totals.round, &read_history(&mut rest)?)?;
         for vector in node.restore(totals.round) {
-            *vector = Released::load(&mut rest, dimension)?;
+            *vector = Released::load(&mut rest, vector.dimension())?;
         }
     }
     run.previous = read_previous(&mut rest, run.nodes.len(), dimension)?;

@@ -2,7 +2,7 @@
 
 use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_norm};
 use prdo_accounting::History;
-use prdo_algorithm::graph::Mixing;
+use prdo_algorithm::graph::Mixings;
 use prdo_algorithm::{
     Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
 };
@@ -15,7 +15,7 @@ pub struct Simulation<M: Model, P: Protection> {
     pub(crate) model: Arc<M>,
     pub(crate) gates: Vec<Gate<M, P>>,
     pub(crate) nodes: Vec<Box<dyn Node<P>>>,
-    mixing: Mixing,
+    mixing: Mixings,
     /// How messages look.
     shape: Shape,
     held_out: Option<M::Data>,
@@ -66,7 +66,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     pub fn new(
         model: Arc<M>,
         gates: Vec<Gate<M, P>>,
-        mixing: Mixing,
+        mixing: impl Into<Mixings>,
         (method, settings): (Method, &Settings),
         start: &Start,
         held_out: Option<M::Data>,
@@ -74,13 +74,14 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     where
         P: Startable,
     {
+        let mixing = mixing.into();
         if mixing.nodes() != gates.len() {
             return Err(SimulationError::Nodes { graph: mixing.nodes(), data: gates.len() });
         }
         if start.dimension() != model.dimension() {
             return Err(SimulationError::Start { start: start.dimension(), model: model.dimension() });
         }
-        let begin = |i| method.start(start, &settings.clone().at(Neighbourhood::of(&mixing, i)));
+        let begin = |i| method.start(start, &settings.clone().at(Neighbourhood::of(mixing.at(0), i)));
         let nodes = (0..gates.len()).map(begin).collect::<Result<_, _>>()?;
         let shape = method.exchanges(settings).shape;
         let measured_records = usize::MAX;
@@ -143,7 +144,7 @@ impl<M: Model, P: Protection> Simulation<M, P> {
 
     /// Every node mixes its neighbourhood's messages; the messages of a further exchange, if there is one.
     fn mix(&mut self, messages: &[Message<P>]) -> Vec<Message<P>> {
-        let mixing = &self.mixing;
+        let mixing = self.mixing.at(self.totals.round);
         let mix = |(i, node): (usize, &mut Box<dyn Node<P>>)| {
             let (columns, weights) = mixing.row(i);
             let inbox = columns.iter().map(|j| &messages[*j as usize]).collect();
@@ -156,7 +157,8 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     }
 
     fn count_bytes(&mut self, messages: &[Message<P>]) {
-        let links = self.mixing.entries() - self.mixing.nodes();
+        let mixing = self.mixing.at(self.totals.round);
+        let links = mixing.entries() - mixing.nodes();
         let bytes = if messages.is_empty() { 0 } else { self.shape.bytes(self.model.dimension()) };
         self.totals.bytes_sent += (links * bytes) as u64;
     }

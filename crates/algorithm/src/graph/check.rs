@@ -59,6 +59,13 @@ impl Mixing {
 
     /// All clauses but the last one, without computing an eigenvalue: fast for any size.
     pub fn check_entries(&self) -> Result<(), NetworkError> {
+        self.check_numbers()?;
+        self.check_symmetric()?;
+        self.check_rows()?;
+        self.check_connected()
+    }
+
+    fn check_numbers(&self) -> Result<(), NetworkError> {
         for row in 0..self.nodes() {
             for (column, value) in self.row_entries(row) {
                 if !value.is_finite() {
@@ -69,19 +76,41 @@ impl Mixing {
                 }
             }
         }
-        self.check_symmetric()?;
+        Ok(())
+    }
+
+    pub(super) fn check_rows(&self) -> Result<(), NetworkError> {
         for row in 0..self.nodes() {
             let sum: f64 = self.row(row).1.iter().sum();
             if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
                 return Err(NetworkError::RowSum { row, sum, tolerance: ROW_SUM_TOLERANCE });
             }
         }
-        self.check_connected()
+        Ok(())
+    }
+
+    /// Finite, non-negative, columns that add up to one, and a weight of each node for itself: what is pushed is kept, and
+    /// whatever can be reached is reached in every number of rounds from some on.
+    pub(super) fn check_pushing(&self) -> Result<(), NetworkError> {
+        self.check_numbers()?;
+        let mut sums = vec![0.0; self.nodes()];
+        for row in 0..self.nodes() {
+            self.row_entries(row).for_each(|(column, value)| sums[column] += value);
+            if self.weight(row, row) == 0.0 {
+                return Err(NetworkError::NoOwnWeight { node: row });
+            }
+        }
+        match sums.iter().position(|sum| (sum - 1.0).abs() > ROW_SUM_TOLERANCE) {
+            Some(column) => {
+                Err(NetworkError::ColumnSum { column, sum: sums[column], tolerance: ROW_SUM_TOLERANCE })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Walks all rows at once: when row i asks for its mirror image in row j, all smaller i have asked before,
     /// so a finger in each row only ever moves forward.
-    fn check_symmetric(&self) -> Result<(), NetworkError> {
+    pub(super) fn check_symmetric(&self) -> Result<(), NetworkError> {
         let mut fingers = vec![0usize; self.nodes()];
         for row in 0..self.nodes() {
             for (column, value) in self.row_entries(row) {

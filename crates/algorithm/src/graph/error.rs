@@ -1,5 +1,6 @@
 //! What can be wrong with a network: one enum for each operation, with field, value and allowed range.
 
+use super::Needs;
 use thiserror::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -89,6 +90,12 @@ pub enum MixingError {
     OutOfRange { row: usize, column: usize, nodes: usize },
     #[error("entry ({row}, {column}) is given twice")]
     Duplicate { row: usize, column: usize },
+    #[error("a sequence of networks needs at least one")]
+    NoMatrix,
+    #[error(
+        "network {turn} of the sequence has {nodes} nodes, but the first has {expected}: all must have the same"
+    )]
+    Turn { turn: usize, nodes: usize, expected: usize },
 }
 
 /// Which part of the paper's assumption on the network (`ass:network`) a mixing matrix breaks, and where.
@@ -109,4 +116,56 @@ pub enum NetworkError {
          use lazy weights, or set allow_indefinite"
     )]
     Indefinite { smallest: f64 },
+    #[error(
+        "column {column} of the mixing matrix sums to {sum}: must be 1 (within {tolerance:e}), for a node gives away all it has"
+    )]
+    ColumnSum { column: usize, sum: f64, tolerance: f64 },
+    #[error("node {node} has no weight for itself: must be above 0 where links go one way or change")]
+    NoOwnWeight { node: usize },
+    #[error(
+        "no path leads from node {from} to node {to}{}: every node must reach every other",
+        if *turns > 1 { format!(", along the links of all {turns} networks of the sequence together") } else { String::new() }
+    )]
+    NoPath { from: usize, to: usize, turns: usize },
+    #[error(
+        "the network changes from round to round ({turns} networks in turns), which this method does not bear"
+    )]
+    Changes { turns: usize },
+    #[error("{method} needs {needs}, but {found}; {fit} run on such a network")]
+    Unsuitable { method: &'static str, needs: Needs, found: Found, fit: String },
+}
+
+/// What a network has that a method does not bear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Node `to` hears node `from`, but not the other way round, or with another weight.
+    OneWay { from: usize, to: usize },
+    /// So many networks take turns.
+    Changes { turns: usize },
+    /// Row `row` does not add up to one.
+    Unbalanced { row: usize },
+}
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Found::OneWay { from, to } => {
+                write!(f, "node {to} takes from node {from} what node {from} does not take from node {to}")
+            }
+            Found::Changes { turns } => {
+                write!(f, "the network changes from round to round ({turns} in turns)")
+            }
+            Found::Unbalanced { row } => write!(f, "row {row} of its weights does not add up to 1"),
+        }
+    }
+}
+
+impl std::fmt::Display for Needs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Needs::Symmetric => "one network whose links go both ways",
+            Needs::DoublyStochastic => "weights of which every node gives and takes 1 in all",
+            Needs::ColumnStochastic => "weights of which every node gives 1 in all",
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! The families of graphs: their names, and one function to build any of them.
 
 use super::error::named;
-use super::{Graph, GraphError, UnknownName, check_edges, check_nodes};
+use super::{Arcs, Graph, GraphError, UnknownName, check_edges, check_nodes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphFamily {
@@ -19,6 +19,12 @@ pub enum GraphFamily {
     RandomRegular,
     /// Hops of powers of two around a cycle.
     Exponential,
+    /// Each node sends to the next one.
+    DirectedRing,
+    /// Each node sends by hops of powers of two.
+    DirectedExponential,
+    /// Each node sends by one hop per round, the powers of two in turns.
+    OnePeerExponential,
 }
 
 /// What a family may need besides the number of nodes.
@@ -35,7 +41,7 @@ pub struct Parameters {
 named!(
     GraphFamily,
     "graph",
-    9,
+    12,
     Ring = "ring",
     Path = "path",
     Torus = "torus",
@@ -45,9 +51,25 @@ named!(
     ErdosRenyi = "erdos-renyi",
     RandomRegular = "random-regular",
     Exponential = "exponential",
+    DirectedRing = "directed-ring",
+    DirectedExponential = "directed-exponential",
+    OnePeerExponential = "one-peer-exponential",
 );
 
+impl GraphFamily {
+    /// Who sends to whom in each turn, where links go one way.
+    pub fn arcs(self, nodes: usize) -> Option<Result<Vec<Arcs>, GraphError>> {
+        match self {
+            GraphFamily::DirectedRing => Some(Arcs::ring(nodes).map(|arcs| vec![arcs])),
+            GraphFamily::DirectedExponential => Some(Arcs::exponential(nodes).map(|arcs| vec![arcs])),
+            GraphFamily::OnePeerExponential => Some(Arcs::one_peer_exponential(nodes)),
+            _ => None,
+        }
+    }
+}
+
 impl Graph {
+    /// A graph of this family. Of directed ones, who hears whom in either direction: [`GraphFamily::arcs`] has the links.
     pub fn build(family: GraphFamily, nodes: usize, parameters: &Parameters) -> Result<Self, GraphError> {
         let name = family.name();
         let &Parameters { probability, degree, seed } = parameters;
@@ -73,6 +95,13 @@ impl Graph {
                 Self::random_regular(nodes, degree.ok_or(missing)?, seed)
             }
             GraphFamily::Exponential => Self::exponential(nodes),
+            GraphFamily::DirectedRing
+            | GraphFamily::DirectedExponential
+            | GraphFamily::OnePeerExponential => {
+                let arcs = family.arcs(nodes).transpose()?.unwrap_or_default();
+                let pairs: Vec<_> = arcs.iter().flat_map(Arcs::pairs).copied().collect();
+                Ok(Self::from_pairs(nodes, &pairs))
+            }
         }
     }
 

@@ -17,7 +17,14 @@ pub fn positions(family: Option<GraphFamily>, graph: &Graph) -> Vec<Point> {
     let n = graph.nodes();
     match family {
         _ if n == 1 => vec![(0.5, 0.5)],
-        Some(GraphFamily::Ring | GraphFamily::Complete | GraphFamily::Exponential) => circle(n),
+        Some(
+            GraphFamily::Ring
+            | GraphFamily::Complete
+            | GraphFamily::Exponential
+            | GraphFamily::DirectedRing
+            | GraphFamily::DirectedExponential
+            | GraphFamily::OnePeerExponential,
+        ) => circle(n),
         Some(GraphFamily::ErdosRenyi | GraphFamily::RandomRegular) if n <= CIRCLE_NODES => circle(n),
         Some(GraphFamily::Path) => (0..n).map(|i| (i as f64 / (n - 1) as f64, 0.5)).collect(),
         Some(GraphFamily::Torus) => torus_columns(graph).map_or_else(|| circle(n), |cols| grid(n, cols)),

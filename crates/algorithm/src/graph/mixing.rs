@@ -4,7 +4,7 @@
 //! zero: a node always "hears" itself, and whoever walks a row need not ask.
 
 use super::error::named;
-use super::{Graph, MAX_NODES, MixingError, UnknownName};
+use super::{Arcs, Graph, MAX_NODES, MixingError, UnknownName};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
@@ -14,9 +14,20 @@ pub enum Weights {
     Metropolis,
     /// w_ij = 1/(1 + d_max): the same weight on every edge.
     MaxDegree,
+    /// p_ij = 1/(1 + d_j), d_j the nodes that j sends to: each node splits what it sends into equal parts. Columns add up to
+    /// one, rows need not: for methods that push.
+    OutDegree,
 }
 
-named!(Weights, "weights", 3, Paper = "paper", Metropolis = "metropolis", MaxDegree = "max-degree");
+named!(
+    Weights,
+    "weights",
+    4,
+    Paper = "paper",
+    Metropolis = "metropolis",
+    MaxDegree = "max-degree",
+    OutDegree = "out-degree",
+);
 
 /// A sparse mixing matrix. Any numbers can be in it: [`Mixing::check`] judges them.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +41,7 @@ pub struct Mixing {
 impl Mixing {
     /// The weights of a rule on a graph; `lazy` takes (I + W)/2 instead, which is positive semidefinite.
     ///
-    /// W is symmetric bit for bit. On a complete graph (not lazy) [`Weights::Metropolis`] and
+    /// W is symmetric bit for bit, but for [`Weights::OutDegree`]. On a complete graph (not lazy) [`Weights::Metropolis`] and
     /// [`Weights::MaxDegree`] give the same bits everywhere, 1/n, so all nodes compute the same average.
     pub fn new(graph: &Graph, weights: Weights, lazy: bool) -> Result<Self, MixingError> {
         let nodes = graph.nodes();
@@ -45,6 +56,7 @@ impl Mixing {
             Weights::Paper => 0.25,
             Weights::Metropolis => share(graph.degree(i).max(graph.degree(j))),
             Weights::MaxDegree => share(most),
+            Weights::OutDegree => share(graph.degree(j)),
         };
         // What is left to one, written without a subtraction from one: exactly the neighbours' weight
         // where all of them weigh 1/(1 + d_i).
@@ -55,6 +67,7 @@ impl Mixing {
                 fair + graph.neighbours(i).iter().map(|&j| fair - weight(i, j as usize)).sum::<f64>()
             }
             Weights::MaxDegree => (1 + most - graph.degree(i)) as f64 / (1.0 + most as f64),
+            Weights::OutDegree => share(graph.degree(i)),
         };
         let entry = |i: usize, j: usize| match (i == j, lazy) {
             (true, false) => own(i),
@@ -63,6 +76,17 @@ impl Mixing {
             (false, true) => weight(i, j) / 2.0,
         };
         Ok(Self::fill(graph, entry))
+    }
+
+    /// P of a directed graph: a node that sends to k others splits what it sends into 1 + k equal parts.
+    pub fn out_degree(arcs: &Arcs) -> Result<Self, MixingError> {
+        let nodes = arcs.nodes();
+        let mut parts = vec![1.0; nodes];
+        arcs.pairs().iter().for_each(|(from, _)| parts[*from as usize] += 1.0);
+        let own = (0..nodes).map(|i| (i, i, 1.0 / parts[i]));
+        let sent =
+            arcs.pairs().iter().map(|(from, to)| (*to as usize, *from as usize, 1.0 / parts[*from as usize]));
+        Self::from_entries(nodes, own.chain(sent).collect())
     }
 
     /// Rows of a graph with the diagonal put in its place.
@@ -148,6 +172,13 @@ impl Mixing {
         match u32::try_from(column).map(|column| columns.binary_search(&column)) {
             Ok(Ok(at)) => weights[at],
             _ => 0.0,
+        }
+    }
+
+    /// y = W x.
+    pub(super) fn apply(&self, x: &[f64], y: &mut [f64]) {
+        for (i, out) in y.iter_mut().enumerate() {
+            *out = self.row_entries(i).map(|(j, weight)| weight * x[j]).sum();
         }
     }
 

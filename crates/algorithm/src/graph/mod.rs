@@ -2,6 +2,7 @@
 //!
 //! * [`Graph`] is an undirected simple graph; [`GraphFamily`] names the families and [`Graph::build`] makes one;
 //! * [`Mixing`] is the mixing matrix W on a graph, by a rule ([`Weights`]) or entry by entry;
+//! * [`Arcs`] is a directed graph, and [`Mixings`] the matrices of a run: one, or several that take turns;
 //! * [`Mixing::check`] holds W against the paper's assumption on the network (`ass:network`) and gives its
 //!   [`Spectrum`]: no method starts on a W that was not checked;
 //! * [`parse_network`] reads a graph or a matrix from text; [`positions`] says where to draw the nodes.
@@ -9,26 +10,29 @@
 //! Nothing here reads files or clocks, and a random graph is a function of its seed alone, by integer and
 //! IEEE arithmetic only: every peer that is given the same line of a run file builds the same network.
 
+mod arcs;
 mod chance;
 mod check;
 mod circulant;
 mod dense;
 mod error;
 mod families;
-
 mod lanczos;
 mod layout;
 mod mixing;
+mod mixings;
 mod parse;
 mod random;
 mod text;
 mod tridiagonal;
 
+pub use arcs::Arcs;
 pub use check::Spectrum;
-pub use error::{GraphError, MixingError, NetworkError, UnknownName};
+pub use error::{Found, GraphError, MixingError, NetworkError, UnknownName};
 pub use families::{GraphFamily, Parameters};
 pub use layout::positions;
 pub use mixing::{Mixing, Weights};
+pub use mixings::{Mixings, Needs};
 pub use parse::{Network, parse_network};
 pub use text::ParseError;
 
@@ -56,6 +60,20 @@ impl Parts {
     /// The first node that node 0 has no path to, if there is one.
     pub fn stranger(&self) -> Option<usize> {
         self.part_of.iter().position(|&part| part != 0)
+    }
+
+    /// Which of so many nodes are reached from `start`; `next[i]` lists those one step from node `i`.
+    fn from(start: usize, nodes: usize, next: &[Vec<u32>]) -> Vec<bool> {
+        let (mut reached, mut stack) = (vec![false; nodes], vec![start]);
+        reached[start] = true;
+        while let Some(node) = stack.pop() {
+            for other in next[node].iter().map(|j| *j as usize) {
+                if !std::mem::replace(&mut reached[other], true) {
+                    stack.push(other);
+                }
+            }
+        }
+        reached
     }
 
     /// Walks every part once; `row(i)` lists the nodes next to node `i`.

@@ -8,16 +8,19 @@
 //! weight); `i i weight` gives a diagonal entry, and where it is not given the diagonal is what is left to
 //! one. There are as many nodes as the largest number says, plus one, or as a first line `# edges 12` says.
 //!
+//! **Arcs**, for links that go one way: `i j`, node i sends to node j; or `i j weight`, the share of what i has that j takes.
+//! Node i keeps what is left to one. Only after a first line `# arcs`, or `# arcs 12`.
+//!
 //! **Matrix**: the rows of W, as many as there are columns.
 //!
-//! A first line `# edges` or `# matrix` says which. Without it [`parse_network`] looks at the shape: two or three
+//! A first line `# edges`, `# arcs` or `# matrix` says which. Without it [`parse_network`] looks at the shape: two or three
 //! columns that begin with two whole numbers are edges, a square is a matrix. A text that is both is an edge
 //! list if a whole number above 1 is among its first two columns (no weight is above 1), and otherwise an error.
 
 use std::collections::BTreeMap;
 
 use super::{
-    Graph, MAX_NODES, Mixing, MixingError,
+    Arcs, Graph, MAX_NODES, Mixing, MixingError,
     text::{NetworkText, ParseError, Shape},
 };
 
@@ -25,6 +28,8 @@ use super::{
 pub enum Network {
     /// Edges without weights: a rule has to give them.
     Graph(Graph),
+    /// Links that go one way, without weights.
+    Arcs(Arcs),
     /// A mixing matrix, not yet checked.
     Mixing(Mixing),
 }
@@ -34,12 +39,14 @@ pub fn parse_network(text: &str) -> Result<Network, ParseError> {
     let network = NetworkText::read(text)?;
     match network.shape()? {
         Shape::Edges => network.edges(),
+        Shape::Arcs => network.arcs(),
         Shape::Matrix => network.matrix().map(Network::Mixing),
     }
 }
 
 impl NetworkText<'_> {
-    fn edges(&self) -> Result<Network, ParseError> {
+    /// The two ends of every line, and how many nodes there are.
+    fn ends(&self) -> Result<(usize, Vec<(usize, usize)>), ParseError> {
         if let Some(line) = self.lines.first()
             && !matches!(line.fields.len(), 2 | 3)
         {
@@ -53,14 +60,42 @@ impl NetworkText<'_> {
             largest = largest.max(i).max(j);
             ends.push((i, j));
         }
-        let nodes = self.nodes.unwrap_or(largest + 1);
+        Ok((self.nodes.unwrap_or(largest + 1), ends))
+    }
+
+    fn refuse_loops(&self, ends: &[(usize, usize)]) -> Result<(), ParseError> {
+        match self.lines.iter().zip(ends).find(|(_, (i, j))| i == j) {
+            Some((line, &(node, _))) => Err(ParseError::SelfLoop { line: line.number, node }),
+            None => Ok(()),
+        }
+    }
+
+    fn edges(&self) -> Result<Network, ParseError> {
+        let (nodes, ends) = self.ends()?;
         if self.columns() == 3 {
             return self.weighted(nodes, &ends).map(Network::Mixing);
         }
-        if let Some((line, &(node, _))) = self.lines.iter().zip(&ends).find(|(_, (i, j))| i == j) {
-            return Err(ParseError::SelfLoop { line: line.number, node });
-        }
+        self.refuse_loops(&ends)?;
         Ok(Network::Graph(Graph::from_edges(nodes, ends)?))
+    }
+
+    fn arcs(&self) -> Result<Network, ParseError> {
+        let (nodes, ends) = self.ends()?;
+        self.refuse_loops(&ends)?;
+        if self.columns() != 3 {
+            return Ok(Network::Arcs(Arcs::new(nodes, ends)?));
+        }
+        if nodes > MAX_NODES {
+            return Err(MixingError::Nodes { nodes, allowed: MAX_NODES }.into());
+        }
+        let (mut kept, mut entries) = (vec![1.0; nodes], Vec::with_capacity(ends.len() + nodes));
+        for (line, &(from, to)) in self.lines.iter().zip(&ends) {
+            let share = line.number_at(2)?;
+            kept[from] -= share;
+            entries.push((to, from, share));
+        }
+        entries.extend(kept.into_iter().enumerate().map(|(i, rest)| (i, i, rest)));
+        Ok(Network::Mixing(Mixing::from_entries(nodes, entries)?))
     }
 
     fn weighted(&self, nodes: usize, ends: &[(usize, usize)]) -> Result<Mixing, ParseError> {
@@ -113,15 +148,26 @@ mod tests {
     fn graph(text: &str) -> Graph {
         match parse_network(text).unwrap() {
             Network::Graph(graph) => graph,
-            Network::Mixing(w) => panic!("{w:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
     fn mixing(text: &str) -> Mixing {
         match parse_network(text).unwrap() {
             Network::Mixing(w) => w,
-            Network::Graph(graph) => panic!("{graph:?}"),
+            other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn arcs_go_one_way() {
+        let ring = Arcs::ring(3).unwrap();
+        assert_eq!(parse_network("# arcs\n0 1\n1 2\n2 0"), Ok(Network::Arcs(ring)));
+        let w = mixing("# arcs 3\n0 1 0.25\n0 2 0.25\n1 0 0.5\n2 0 0.75");
+        assert_eq!(w.row(0), (&[0, 1, 2][..], &[0.5, 0.5, 0.75][..]));
+        assert_eq!(w.row(1), (&[0, 1][..], &[0.25, 0.5][..]));
+        assert!(matches!(parse_network("# arcs\n1 1"), Err(ParseError::SelfLoop { line: 2, node: 1 })));
+        assert!(matches!(parse_network("# arcs\n0 1 0.5\n0 1 0.5"), Err(ParseError::Mixing(_))));
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub enum ParseError {
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Edges,
+    Arcs,
     Matrix,
 }
 
@@ -132,12 +133,17 @@ impl Line<'_> {
     }
 }
 
-/// What a first line says: `# edges`, `# edges 12` or `# matrix`; anything else is a comment or data.
+/// What a first line says: `# edges`, `# edges 12`, `# arcs`, `# arcs 12` or `# matrix`; anything else is a comment or data.
 fn marker(line: &str) -> (Option<Shape>, Option<usize>) {
     let Some(comment) = line.trim().strip_prefix('#') else { return (None, None) };
     match comment.split_whitespace().collect::<Vec<_>>()[..] {
         ["matrix"] => (Some(Shape::Matrix), None),
         ["edges"] => (Some(Shape::Edges), None),
+        ["arcs"] => (Some(Shape::Arcs), None),
+        ["arcs", count] => match count.parse() {
+            Ok(nodes) => (Some(Shape::Arcs), Some(nodes)),
+            Err(_) => (None, None),
+        },
         ["edges", count] => match count.parse() {
             Ok(nodes) => (Some(Shape::Edges), Some(nodes)),
             Err(_) => (None, None),

@@ -44,6 +44,7 @@ impl<D: Direction, S: NetworkStep> Cell<D, S> {
             parameters: Self::LIST,
             first_batch: D::FIRST_BATCH,
             differences: D::DIFFERENCES,
+            network: S::NEEDS,
             constant_step: S::CONSTANT_STEP,
         };
         Self { card, parts: PhantomData }

@@ -8,8 +8,9 @@
 //! Reference: Mancino-Ball, Miao, Xu, Chen, "Proximal stochastic recursive momentum methods for nonconvex composite decentralized
 //! optimization", 2023 (γ is their β). Not private there. Both vectors travel in one exchange.
 
+use super::Cell;
 use super::directions::Recursive;
 use super::steps::SplitTracking;
-use super::Cell;
 
-pub static METHOD: Cell<Recursive, SplitTracking> = Cell::new("deepstorm", "DEEPSTORM", "tracks a recursive estimate, both vectors in one exchange");
+pub static METHOD: Cell<Recursive, SplitTracking> =
+    Cell::new("deepstorm", "DEEPSTORM", "tracks a recursive estimate, both vectors in one exchange");

@@ -2,6 +2,7 @@
 
 use super::parameter::Parameter;
 use super::settings::{Settings, SettingsError};
+use crate::graph::{Found, Mixings, Needs, NetworkError, Spectrum};
 use crate::message::Shape;
 use crate::node::Node;
 use prdo_privacy::{Exposed, Noised, Protection, Start};
@@ -20,6 +21,8 @@ pub struct Card {
     pub first_batch: bool,
     /// Whether it needs C_Δ, a clip for same-record differences.
     pub differences: bool,
+    /// What it needs of the network.
+    pub network: Needs,
     /// Whether it is exact for steps of one size only.
     pub constant_step: bool,
 }
@@ -181,6 +184,33 @@ impl Method {
 
     pub fn asks(self, settings: &Settings, round: u32) -> Asks {
         self.0.asks(settings, round)
+    }
+
+    /// Holds a network against what this method needs of it, and against the paper's assumption where it is one symmetric W.
+    pub fn check_network(self, network: &Mixings, allow_indefinite: bool) -> Result<Spectrum, NetworkError> {
+        let needs = self.card().network;
+        let judged = network.check(needs, allow_indefinite);
+        let found = match judged {
+            Err(NetworkError::Asymmetric { row, column, value, mirrored })
+                if value == 0.0 || mirrored == 0.0 =>
+            {
+                let (from, to) = if mirrored == 0.0 { (column, row) } else { (row, column) };
+                Found::OneWay { from, to }
+            }
+            Err(NetworkError::Changes { turns }) => Found::Changes { turns },
+            Err(NetworkError::RowSum { row, .. }) if needs == Needs::DoublyStochastic => {
+                Found::Unbalanced { row }
+            }
+            judged => return judged,
+        };
+        let fits = |other: &&Method| network.check(other.card().network, allow_indefinite).is_ok();
+        let fit: Vec<_> = Method::ALL.iter().filter(fits).map(|other| other.card().name).collect();
+        match fit.is_empty() {
+            true => judged,
+            false => {
+                Err(NetworkError::Unsuitable { method: self.card().name, needs, found, fit: fit.join(", ") })
+            }
+        }
     }
 
     /// Whether rounds after the first ask for same-record differences that are clipped at C_Δ.

@@ -10,8 +10,12 @@
 //! learning", 2023: full batches, and a server, which a complete graph with Metropolis weights is here. On sparse graphs it has
 //! the bias of D-SGD. Each node adds its own noise; whether clients or the server do in the original could not be verified.
 
+use super::Cell;
 use super::directions::Moved;
 use super::steps::Gossip;
-use super::Cell;
 
-pub static METHOD: Cell<Moved, Gossip> = Cell::new("diff2", "DIFF2", "gradients and their changes, clipped at how far the node moved; for complete graphs");
+pub static METHOD: Cell<Moved, Gossip> = Cell::new(
+    "diff2",
+    "DIFF2",
+    "gradients and their changes, clipped at how far the node moved; for complete graphs",
+);

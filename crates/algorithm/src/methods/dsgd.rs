@@ -7,8 +7,9 @@
 //!
 //! The simplest baseline. On heterogeneous data its fixed point is biased by the step size.
 
+use super::Cell;
 use super::directions::Gradient;
 use super::steps::Gossip;
-use super::Cell;
 
-pub static METHOD: Cell<Gradient, Gossip> = Cell::new("dsgd", "D-SGD", "steps and averages; biased when nodes' data differ");
+pub static METHOD: Cell<Gradient, Gossip> =
+    Cell::new("dsgd", "D-SGD", "steps and averages; biased when nodes' data differ");

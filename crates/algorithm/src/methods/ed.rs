@@ -8,8 +8,9 @@
 //! Reference: Yuan, Ying, Zhao, Sayed, "Exact Diffusion for distributed optimization and learning", 2019.
 //! With privacy it is the paper's DP-ED, and PRDO with γ = 1.
 
+use super::Cell;
 use super::directions::Gradient;
 use super::steps::Diffusion;
-use super::Cell;
 
-pub static METHOD: Cell<Gradient, Diffusion> = Cell::new("ed", "Exact Diffusion", "corrects the bias of diffusion with one vector per round");
+pub static METHOD: Cell<Gradient, Diffusion> =
+    Cell::new("ed", "Exact Diffusion", "corrects the bias of diffusion with one vector per round");

@@ -7,8 +7,9 @@
 //!
 //! Reference: `hu2025edm` in the paper. With privacy it is the paper's DP-EDM.
 
+use super::Cell;
 use super::directions::Momentum;
 use super::steps::Diffusion;
-use super::Cell;
 
-pub static METHOD: Cell<Momentum, Diffusion> = Cell::new("edm", "EDM", "Exact Diffusion along a running average of gradients");
+pub static METHOD: Cell<Momentum, Diffusion> =
+    Cell::new("edm", "EDM", "Exact Diffusion along a running average of gradients");

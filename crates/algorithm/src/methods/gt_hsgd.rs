@@ -8,8 +8,9 @@
 //! Reference: Xin, Khan, Kar, "A hybrid variance-reduced method for decentralized stochastic non-convex optimization", 2021 (γ is
 //! their β). Not private there; here at PRDO's price, with twice its vectors.
 
+use super::Cell;
 use super::directions::Recursive;
 use super::steps::Tracking;
-use super::Cell;
 
-pub static METHOD: Cell<Recursive, Tracking> = Cell::new("gt-hsgd", "GT-HSGD", "tracks a recursive estimate with a second vector per round");
+pub static METHOD: Cell<Recursive, Tracking> =
+    Cell::new("gt-hsgd", "GT-HSGD", "tracks a recursive estimate with a second vector per round");

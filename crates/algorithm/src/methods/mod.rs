@@ -43,6 +43,8 @@ methods! {
     Gt = gt;
     Muffliato = muffliato;
     Diff2 = diff2;
+    Sgp = sgp;
+    PushPrdo = push_prdo;
 }
 
 impl Method {
@@ -82,11 +84,15 @@ mod tests {
                 let settings = Settings::new(0.1).combine(combine);
                 let Exchanges { per_round: exchanges, every, shape } = method.exchanges(&settings);
                 let vectors = shape.vectors;
-                assert_eq!((every, shape), (1, Shape::vectors(vectors)), "{method}");
+                let numbers = u32::from(push.contains(&method));
+                assert_eq!((every, shape), (1, Shape { numbers, ..Shape::vectors(vectors) }), "{method}");
+                let push = [Method::Sgp, Method::PushPrdo];
                 let tracking = [Method::Mt, Method::Gt, Method::GtHsgd, Method::Deepstorm];
                 let sent = match method {
                     _ if tracking.contains(&method) => 2,
                     _ if method == Method::Muffliato => 3,
+                    // And a number, which is no vector of the model.
+                    _ if push.contains(&method) => 1,
                     _ => 1,
                 };
                 assert_eq!(exchanges * vectors, sent, "{method}");
@@ -111,7 +117,11 @@ mod tests {
                     let mut message = node.adapt(Released::start(&start)).unwrap();
                     let mut count = 1;
                     loop {
-                        assert_eq!(message.vectors().len(), vectors as usize, "{method}, round {round}");
+                        assert_eq!(
+                            message.vectors().len(),
+                            (vectors + numbers) as usize,
+                            "{method}, round {round}"
+                        );
                         match node.mix(&Inbox::new(&[1.0], vec![&message])) {
                             Some(next) => message = next,
                             None => break,

@@ -11,8 +11,9 @@
 //!
 //! Reference: Takezawa, Bao, Niwa, Sato, Yamada, "Momentum Tracking", 2023. Two vectors a neighbour a round.
 
+use super::Cell;
 use super::directions::Momentum;
 use super::steps::Tracking;
-use super::Cell;
 
-pub static METHOD: Cell<Momentum, Tracking> = Cell::new("mt", "Momentum Tracking", "tracks the network's momentum with a second vector per round");
+pub static METHOD: Cell<Momentum, Tracking> =
+    Cell::new("mt", "Momentum Tracking", "tracks the network's momentum with a second vector per round");

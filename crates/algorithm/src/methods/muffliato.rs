@@ -9,8 +9,9 @@
 //! averaging", 2022. There privacy is counted per pair of nodes, by what each sees; here the complete transcript is protected, and
 //! the exchanges only make the bias of D-SGD smaller.
 
+use super::Cell;
 use super::directions::Gradient;
 use super::steps::ManyGossip;
-use super::Cell;
 
-pub static METHOD: Cell<Gradient, ManyGossip> = Cell::new("muffliato", "Muffliato-SGD", "D-SGD with several accelerated exchanges per round");
+pub static METHOD: Cell<Gradient, ManyGossip> =
+    Cell::new("muffliato", "Muffliato-SGD", "D-SGD with several accelerated exchanges per round");

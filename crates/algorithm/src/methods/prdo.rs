@@ -9,8 +9,9 @@
 //! Equations `eq:main-recursion` and `eq:main-query`. γ = 1 with b₀ = b is Exact Diffusion, bit for bit. On one node it is
 //! DP-SRM (STORM with constant steps), on a complete graph with Metropolis weights PriSMA's setting: a server without a server.
 
+use super::Cell;
 use super::directions::Recursive;
 use super::steps::Diffusion;
-use super::Cell;
 
-pub static METHOD: Cell<Recursive, Diffusion> = Cell::new("prdo", "PRDO", "Exact Diffusion along a recursive estimate that reuses the last direction");
+pub static METHOD: Cell<Recursive, Diffusion> =
+    Cell::new("prdo", "PRDO", "Exact Diffusion along a recursive estimate that reuses the last direction");

@@ -3,7 +3,8 @@
 use super::Failure;
 use crate::cli::{GraphArgs, GraphShape};
 use crate::progress::say;
-use prdo::algorithm::graph::{GraphFamily, NetworkError};
+use prdo::algorithm::Method;
+use prdo::algorithm::graph::{GraphFamily, Needs, NetworkError, Spectrum};
 use prdo::build::{Wiring, wiring};
 use prdo::disk::write_atomically;
 use prdo::plot::{Figure, Format};
@@ -15,12 +16,14 @@ use std::path::Path;
 pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     let wiring = wire(&args.graph, &args.shape)?;
     // λ is shown even where W is indefinite; that condition is then reported as failing.
-    let spectrum = wiring.mixing.check(true).map_err(|e| Failure::Input(format!("graph: {e}")))?;
-    let psd = match wiring.mixing.check(false) {
-        Ok(_) => true,
-        Err(NetworkError::Indefinite { .. }) => false,
-        Err(e) => return Err(Failure::Input(format!("graph: {e}"))),
+    let spectrum = wiring.mixing.spectrum().map_err(|e| Failure::Input(format!("graph: {e}")))?;
+    let meets = |needs| match wiring.mixing.check(needs, false) {
+        Ok(_) | Err(NetworkError::Indefinite { .. }) => true,
+        Err(_) => false,
     };
+    let (symmetric, doubly) = (meets(Needs::Symmetric), meets(Needs::DoublyStochastic));
+    let psd = wiring.mixing.check(Needs::Symmetric, false).is_ok();
+    let turns = wiring.mixing.turns().len();
     let degrees = (0..wiring.graph.nodes()).map(|i| wiring.graph.degree(i));
     let (least, most) = degrees.fold((usize::MAX, 0), |(a, b), k| (a.min(k), b.max(k)));
     if let Some(path) = &args.picture {
@@ -35,8 +38,9 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
             "spectral_gap": spectrum.spectral_gap,
             "smallest_eigenvalue": spectrum.smallest,
             "positive_semidefinite": psd,
-            "doubly_stochastic": true,
-            "symmetric": true,
+            "doubly_stochastic": doubly,
+            "symmetric": symmetric,
+            "turns": turns,
             "connected": true,
             "weights": wiring.weights,
             "degree_min": least,
@@ -44,6 +48,9 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
         });
         say(&object.to_string());
         return Ok(());
+    }
+    if !symmetric {
+        return one_way(&wiring, &spectrum, doubly);
     }
     let verdict =
         if psd { "meets the paper's assumption" } else { "is indefinite: outside the paper's assumption" };
@@ -62,6 +69,33 @@ pub fn run(args: &GraphArgs) -> Result<(), Failure> {
     if !psd {
         say("add --lazy to use (I+W)/2, which is positive semidefinite");
     }
+    Ok(())
+}
+
+/// What there is to say of links that go one way, or change.
+fn one_way(wiring: &Wiring, spectrum: &Spectrum, doubly: bool) -> Result<(), Failure> {
+    let turns = wiring.mixing.turns();
+    let arcs: Vec<String> =
+        turns.iter().map(|mixing| (mixing.entries() - mixing.nodes()).to_string()).collect();
+    let networks = match turns.len() {
+        1 => "one network".to_string(),
+        several => format!("{several} networks in turns"),
+    };
+    say(&format!(
+        "{} nodes, {networks}, {} one-way links, weights {}",
+        wiring.graph.nodes(),
+        arcs.join(", "),
+        wiring.weights
+    ));
+    say(&format!(
+        "λ = {:.9} (± {:.0e}) per round, spectral gap {:.6e}",
+        spectrum.lambda, spectrum.lambda_error, spectrum.spectral_gap
+    ));
+    let columns = if doubly { "columns and rows add up to 1" } else { "columns add up to 1, rows do not" };
+    say(&format!("non-negative: yes · {columns} · every node reaches every other: yes"));
+    let runs = |method: &&Method| method.check_network(&wiring.mixing, false).is_ok();
+    let names: Vec<_> = Method::ALL.iter().filter(runs).map(|method| method.card().name).collect();
+    say(&format!("outside the paper's assumption; methods that run on it: {}", names.join(", ")));
     Ok(())
 }
 

@@ -46,10 +46,12 @@ pub(crate) fn hash_records<F: Feature>(hasher: &mut blake3::Hasher, holdings: &H
 }
 
 pub(crate) fn hash_network(hasher: &mut blake3::Hasher, wiring: &Wiring) {
-    for node in 0..wiring.mixing.nodes() {
-        let (columns, weights) = wiring.mixing.row(node);
-        for (j, w) in columns.iter().zip(weights) {
-            hasher.update(&j.to_le_bytes()).update(&w.to_le_bytes());
+    for mixing in wiring.mixing.turns() {
+        for node in 0..mixing.nodes() {
+            let (columns, weights) = mixing.row(node);
+            for (j, w) in columns.iter().zip(weights) {
+                hasher.update(&j.to_le_bytes()).update(&w.to_le_bytes());
+            }
         }
     }
 }

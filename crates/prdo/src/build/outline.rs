@@ -6,7 +6,7 @@ use super::records::{AnyHoldings, any_holdings, holdings, mapped_holdings, wired
 use super::statement::earlier_runs;
 use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
-use prdo_runfile::{ConfigError, Document, Wiring};
+use prdo_runfile::{ConfigError, Document, RunFile, Wiring};
 
 pub struct Outline {
     pub wiring: Wiring,
@@ -19,13 +19,22 @@ pub struct Outline {
     pub spent: History,
 }
 
+/// Holds the network against what the run file's method needs of it.
+pub(super) fn checked(run: &RunFile, wiring: &Wiring) -> Result<Spectrum, ConfigError> {
+    let judged = match run.method.name {
+        Some(method) => method.check_network(&wiring.mixing, run.graph.allow_indefinite),
+        None => wiring.mixing.spectrum(),
+    };
+    judged.map_err(|e| located(run, &e.into()))
+}
+
 /// Reads what a run file means, without preparing a run.
 pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
     let run = &document.run_file();
     run.refuse_lists("choose one value with --set key=value")?;
     let kind = run.model_kind()?;
     let (wiring, source) = wired(run)?;
-    let spectrum = wiring.mixing.check(run.graph.allow_indefinite).map_err(|e| located(run, &e.into()))?;
+    let spectrum = checked(run, &wiring)?;
     let nodes = wiring.graph.nodes();
     let records = match kind.is_network() {
         true => any_holdings(run, source, nodes)?,

@@ -1,6 +1,7 @@
 //! A run as far as public facts fix it: what members agree on before anyone has shown a record.
 
 use super::model::{PlannedModel, located, plan_model};
+use super::outline::checked;
 use super::recipe::{Recipe, recipe};
 use crate::run::Guarantee;
 use prdo_algorithm::graph::Spectrum;
@@ -44,7 +45,7 @@ pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result
         return Err(run.error(Key::ModelFile, message).help("use model.start and model.start_seed"));
     }
     let least = public.records.iter().copied().min().unwrap_or(0);
-    let spectrum = wiring.mixing.check(run.graph.allow_indefinite).map_err(|e| located(run, &e.into()))?;
+    let spectrum = checked(run, &wiring)?;
     let kind = run.model_kind()?;
     let model = plan_model(run, kind, public.facts, public.bytes)?;
     let recipe = recipe(run, kind, least)?.for_network(&spectrum);

@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::parts::{Fate, MadeRun, Parts};
 use crate::run::{Guarantee, Prepared, Privacy, PrivacySettings, Run};
 use crate::trainer::{Identity, TrainError};
-use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_algorithm::graph::{Graph, Mixing, Mixings, Weights};
 use prdo_data::{Feature, Table};
 use prdo_privacy::{Model, Records, Sampling};
 use prdo_runfile::Key;
@@ -29,7 +29,7 @@ struct Task<'a> {
     open: bool,
     /// Everyone, or one organisation.
     nodes: Vec<usize>,
-    mixing: &'a Mixing,
+    mixing: &'a Mixings,
     recipe: &'a Recipe,
     /// b₀, b, and how batches are drawn.
     batch: (usize, usize, Sampling),
@@ -59,7 +59,7 @@ fn needed(key: Key) -> RunError {
 
 impl<F: Feature> Trainer<'_, F> {
     pub(super) fn answer(&self, seeds: &[u64], on_run: &(dyn Fn(&str) + Sync)) -> Result<Worth, WorthError> {
-        let alone = single().map_err(WorthError::of("an organisation alone", false))?;
+        let alone = single().map_err(WorthError::of("an organisation alone", false))?.into();
         let tasks = self.tasks(&alone)?;
         let jobs: Vec<(&Task<'_>, u64)> =
             tasks.iter().flat_map(|task| seeds.iter().map(move |seed| (task, *seed))).collect();
@@ -109,7 +109,7 @@ impl<F: Feature> Trainer<'_, F> {
         named.unwrap_or_else(|| node.to_string())
     }
 
-    fn tasks<'a>(&'a self, alone: &'a Mixing) -> Result<Vec<Task<'a>>, WorthError> {
+    fn tasks<'a>(&'a self, alone: &'a Mixings) -> Result<Vec<Task<'a>>, WorthError> {
         let (outline, open) = (&self.question.outline, &self.question.open);
         let everyone = (0..self.holdings.nodes.len()).collect();
         let mut groups = vec![("everyone together".to_string(), everyone, &outline.wiring.mixing)];

@@ -8,10 +8,10 @@
 //!
 //! With ω = 1 that is W^K; with ω = 2(1−√(g(1−g/4)))/(1−g/2)², g = 1 − λ₂(W), the Chebyshev-like recursion of Muffliato
 //! (Cyffers, Even, Bellet, Massoulié 2022), whose polynomial of W contracts disagreement faster. All of it keeps the mean. W:
-//! symmetric, doubly stochastic.
+//! doubly stochastic, with K exchanges symmetric as well; one exchange bears links that go one way, and a W of each round.
 
 use super::{NetworkStep, StepState};
-use crate::graph::Spectrum;
+use crate::graph::{Needs, Spectrum};
 use crate::message::{Inbox, Message};
 use crate::methods::{COMBINE, Combine, Exchanges, Method, Number, Parameter, Settings, Tuning};
 use prdo_privacy::{ByRound, Protection, Released, Start};
@@ -61,6 +61,7 @@ impl Settings {
 }
 
 impl NetworkStep for Gossip {
+    const NEEDS: Needs = Needs::DoublyStochastic;
     const PARAMETERS: &'static [Parameter] = &[COMBINE.parameter()];
     type State<P: Protection> = Once<P>;
 

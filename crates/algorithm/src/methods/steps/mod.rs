@@ -4,20 +4,25 @@ mod compressed;
 mod diffusion;
 mod gossip;
 mod local;
+mod push;
 mod tracking;
 
 pub use compressed::{BITS, KEEP, MEMORY, MIXED, WIRE, Wire};
 pub use diffusion::Diffusion;
 pub use gossip::{EXCHANGES, Gossip, ManyGossip, OMEGA};
 pub use local::LOCAL_STEPS;
+pub use push::Push;
 pub use tracking::{SplitTracking, Tracking};
 
 use super::{Exchanges, Parameter, Settings};
+use crate::graph::Needs;
 use crate::message::{Inbox, Message};
 use prdo_privacy::{Protection, Released, Start};
 
 /// A network step, one half of a method; the other is a [`Direction`](super::Direction).
 pub trait NetworkStep: Send + Sync + 'static {
+    /// What it needs of the network.
+    const NEEDS: Needs = Needs::Symmetric;
     /// Whether it is exact for steps of one size only.
     const CONSTANT_STEP: bool = false;
     /// What it reads of the settings.

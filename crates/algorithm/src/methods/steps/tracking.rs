@@ -6,9 +6,11 @@
 //! split (DEEPSTORM):  y = Σ_j W_ij (y₋ + v − v₋)_j;   x⁺ = Σ_j W_ij x_j − αy       one exchange of two
 //! ```
 //!
-//! starting from y⁻¹ = v⁻¹ = 0. The mean of y is the mean of v. W: doubly stochastic.
+//! starting from y⁻¹ = v⁻¹ = 0. The mean of y is the mean of v. W: doubly stochastic; but for the split form it
+//! may be directed, and another one in each round.
 
 use super::{NetworkStep, StepState};
+use crate::graph::Needs;
 use crate::message::{Inbox, Message};
 use crate::methods::{COMBINE, Combine, Exchanges, Parameter, Settings};
 use prdo_privacy::{ByRound, Protection, Released, Start};
@@ -34,6 +36,7 @@ fn form(settings: &Settings) -> Form {
 }
 
 impl NetworkStep for Tracking {
+    const NEEDS: Needs = Needs::DoublyStochastic;
     const PARAMETERS: &'static [Parameter] = &[COMBINE.parameter()];
     type State<P: Protection> = State<P>;
 

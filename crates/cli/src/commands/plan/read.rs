@@ -3,7 +3,7 @@
 use crate::cli::plan::{LevelArgs, PlanArgs, ScheduleArgs};
 use crate::commands::{Failure, graph, read_run_file};
 use prdo::accounting::{History, Method as Accounting};
-use prdo::algorithm::graph::{NetworkError, Parameters, Spectrum};
+use prdo::algorithm::graph::{Needs, NetworkError, Parameters, Spectrum};
 use prdo::algorithm::{Exchanges, Method};
 use prdo::build::{Wiring, outline};
 use prdo::plan::other::lambda;
@@ -58,7 +58,7 @@ impl Asked {
 pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
     let kind = args.graph.as_deref().unwrap_or_default();
     let wiring = graph::wire(kind, &args.shape)?;
-    let spectrum = wiring.mixing.check(false).map_err(|e| match e {
+    let spectrum = wiring.mixing.check(Needs::Symmetric, false).map_err(|e| match e {
         NetworkError::Indefinite { .. } => Failure::Input(format!(
             "graph: {e}\n  = help: add --lazy to use (I+W)/2, which is positive semidefinite"
         )),
