@@ -478,7 +478,7 @@ mod tests {
     fn errors_show_the_line_and_the_caret() {
         let text = "rounds = 10\n[method]\nname = \"prdo\"\n  gamma = 1.5\n";
         let error = Document::parse("a.toml", text).unwrap_err().to_string();
-        let expected = "method.gamma = 1.5 is not allowed: it must be a number above 0 and at most 1\n \
+        let expected = "method.gamma = 1.5 is not allowed: it must be a number above 0 and at most 1, or by round such as \"0.1, 0.05 from 100\" or \"cosine 0.1 0.01\"\n \
                         --> a.toml:4:11\n  |\n4 |   gamma = 1.5\n  |           ^^^";
         assert_eq!(error, expected);
         let unknown = Document::parse("a.toml", "[method]\nstepsize = 1").unwrap_err().to_string();

@@ -136,26 +136,24 @@ impl Mixings {
     /// λ as the mean factor by which a round shrinks what nodes differ in: the second largest size of an eigenvalue of the
     /// product of all turns, per round. On vectors that add up to zero the largest eigenvalue has no part.
     fn contraction(&self) -> Spectrum {
-        let (nodes, rounds) = (self.nodes(), self.matrices.len() as u32 * WINDOW);
+        let (nodes, turns) = (self.nodes(), self.matrices.len() as u32);
         let mut x: Vec<f64> =
             (0..nodes).map(|i| ((i as f64 + 1.0) * 1.618_033_988_749_895).fract()).collect();
         let mut y = vec![0.0; nodes];
+        centre(&mut x);
         let (mut rate, mut error) = (0.0_f64, 1.0_f64);
         for _ in 0..WINDOWS {
-            let before = centred(&mut x);
-            if before == 0.0 {
-                break;
+            let mut growth = 0.0;
+            for _ in 0..WINDOW {
+                for round in 0..turns {
+                    self.at(round).apply(&x, &mut y);
+                    std::mem::swap(&mut x, &mut y);
+                }
+                growth += centre(&mut x).ln();
             }
-            x.iter_mut().for_each(|value| *value /= before);
-            for round in 0..rounds {
-                self.at(round).apply(&x, &mut y);
-                std::mem::swap(&mut x, &mut y);
-            }
-            let found = centred(&mut x).powf(1.0 / f64::from(rounds));
-            // What is left is rounding: everybody agrees after a turn through all matrices.
-            let found = if found.powf(f64::from(rounds)) < 1e-13 { 0.0 } else { found.min(1.0) };
+            let found = (growth / f64::from(WINDOW * turns)).exp().min(1.0);
             (error, rate) = ((found - rate).abs(), found);
-            if found == 0.0 || error < 1e-9 {
+            if error < 1e-9 {
                 break;
             }
         }
@@ -170,11 +168,19 @@ impl Mixings {
     }
 }
 
-/// Takes the mean off, and gives the norm of what is left.
-fn centred(x: &mut [f64]) -> f64 {
+/// What is left of a vector of norm one after a turn when there is only rounding.
+const NOTHING: f64 = 1e-13;
+
+/// Takes the mean off and gives the norm of what is left, which has norm one then; 0 for nothing but rounding.
+fn centre(x: &mut [f64]) -> f64 {
     let mean = x.iter().sum::<f64>() / x.len().max(1) as f64;
     x.iter_mut().for_each(|value| *value -= mean);
-    x.iter().map(|value| value * value).sum::<f64>().sqrt()
+    let norm = x.iter().map(|value| value * value).sum::<f64>().sqrt();
+    if norm < NOTHING {
+        return 0.0;
+    }
+    x.iter_mut().for_each(|value| *value /= norm);
+    norm
 }
 
 #[cfg(test)]

@@ -79,6 +79,7 @@ mod tests {
     fn rounds_have_the_exchanges_and_queries_that_are_announced() {
         let start = Start::declared_public(vec![1.0, 2.0]).unwrap();
         let clip = Clip::new(2.0, 0.5).unwrap();
+        let push = [Method::Sgp, Method::PushPrdo];
         for method in Method::ALL.iter().copied() {
             for combine in [Combine::After, Combine::First] {
                 let settings = Settings::new(0.1).combine(combine);
@@ -86,7 +87,6 @@ mod tests {
                 let vectors = shape.vectors;
                 let numbers = u32::from(push.contains(&method));
                 assert_eq!((every, shape), (1, Shape { numbers, ..Shape::vectors(vectors) }), "{method}");
-                let push = [Method::Sgp, Method::PushPrdo];
                 let tracking = [Method::Mt, Method::Gt, Method::GtHsgd, Method::Deepstorm];
                 let sent = match method {
                     _ if tracking.contains(&method) => 2,

@@ -18,6 +18,9 @@ struct Reference {
     x0: Vector,
     #[serde(rename = "W")]
     w: Vec<Vector>,
+    /// Column-stochastic, of the directed graph.
+    #[serde(rename = "P")]
+    p: Vec<Vector>,
     batch: usize,
     first_batch: usize,
     clip: Clips,
@@ -188,6 +191,14 @@ fn cells_have_their_reference_trajectories() {
     // Gradient tracking is Momentum Tracking without momentum.
     agrees("gt", Method::Mt, |s| s.with(BETA.is(0.0)), w);
     agrees("diging", Method::Mt, |s| s.with(BETA.is(0.0)).combine(Combine::First), w);
+}
+
+#[test]
+fn what_is_pushed_has_its_reference_trajectory() {
+    agrees("push", Method::Sgp, |s| s, &REFERENCE.p);
+    agrees("push-prdo", Method::PushPrdo, |s| s, &REFERENCE.p);
+    // Where rows add up to one as well, pushing is gossip.
+    agrees("dsgd", Method::Sgp, |s| s, &REFERENCE.w);
 }
 
 #[test]

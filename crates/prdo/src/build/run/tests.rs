@@ -148,7 +148,12 @@ fn errors_say_what_they_are_about() {
     let error = document.give("the arguments", "method.gamma", "7").unwrap_err();
     let subject = *error.subject.unwrap();
     assert_eq!((subject.field.as_str(), subject.value.as_deref()), ("method.gamma", Some("7")));
-    assert_eq!(subject.allowed.as_deref(), Some("a number above 0 and at most 1"));
+    assert_eq!(
+        subject.allowed.as_deref(),
+        Some(
+            "a number above 0 and at most 1, or by round such as \"0.1, 0.05 from 100\" or \"cosine 0.1 0.01\""
+        )
+    );
     for (key, value) in
         [("sed", "1"), ("seed = 1\nname", "2"), ("", "1"), ("seed", "1\nname = 2"), ("seed", "")]
     {
