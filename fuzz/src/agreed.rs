@@ -33,6 +33,7 @@ pub fn terms(everything: bool) -> Terms {
         facts: Facts { features: 4, ..Facts::default() },
         members: (0..2).map(member).collect(),
         weights: vec![vec![(0, 0.5), (1, 0.5)]; 2],
+        later_weights: Vec::new(),
         settings: "rounds = 40\n".into(),
     };
     if !everything {

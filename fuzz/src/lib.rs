@@ -5,7 +5,7 @@ pub mod node;
 pub mod run;
 
 use prdo_algorithm::Exchanges;
-use prdo_peer::wire::{Expected, Frame, Header, Hello, FrameKind, Mark};
+use prdo_peer::wire::{Expected, Frame, Header, Hello, FrameKind, Mark, Ways};
 
 /// What the receiver expects of its neighbour.
 pub fn expected() -> Expected {
@@ -17,6 +17,7 @@ pub fn expected() -> Expected {
         payload_bytes: 16,
         exchanges: Exchanges::each_round(2, 1),
         rounds: 3,
+        ways: Ways::both(),
     }
 }
 

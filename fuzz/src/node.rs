@@ -8,7 +8,7 @@ use prdo_peer::ledger::LedgerFile;
 use prdo_peer::ledger::line::seed;
 use prdo_peer::machine::{Effect, Event, Machine, Patience, Place, ResumeError};
 use prdo_peer::memory::MemoryDisk;
-use prdo_peer::wire::{Expected, Frame, Hello, Mark, hex};
+use prdo_peer::wire::{Expected, Frame, Hello, Mark, Ways, hex};
 use prdo_privacy::{Book, Noised, Released, Start};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -38,6 +38,7 @@ pub fn expected(me: u32, peer: u32, exchanges: u32) -> Expected {
         payload_bytes: 8 * D as u64,
         exchanges: Exchanges::each_round(exchanges, 1),
         rounds: ROUNDS,
+        ways: Ways::both(),
     }
 }
 
@@ -52,7 +53,7 @@ pub fn machine(exchanges: u32, saved: &Saved, meet_first: bool) -> Result<Machin
     let node = method.start(&Start::zeros(D), &Settings::new(0.5)).expect("allowed settings");
     let place = Place {
         me: ME,
-        weights: vec![(0, 0.25), (1, 0.5), (2, 0.25)],
+        rows: vec![vec![(0, 0.25), (1, 0.5), (2, 0.25)]],
         neighbours: vec![expected(ME, 0, exchanges), expected(ME, 2, exchanges)],
         names: ["north", "mid", "south"].map(String::from).to_vec(),
         dimension: D,

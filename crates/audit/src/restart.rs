@@ -18,7 +18,7 @@ use prdo_peer::ledger::LedgerFile;
 use prdo_peer::machine::{Action, Event, Patience, Place};
 use prdo_peer::memory::MemoryDisk;
 use prdo_peer::session::{Session, Setup};
-use prdo_peer::wire::{Expected, Frame, FrameKind};
+use prdo_peer::wire::{Expected, Frame, FrameKind, Ways};
 use prdo_privacy::{Gate, Ledger, Secret, Shard, Start};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,10 +103,11 @@ impl<S: Subject> Scene<'_, S> {
             payload_bytes: exchanges.shape.bytes(DIMENSION) as u64,
             exchanges,
             rounds: ROUNDS,
+            ways: Ways::both(),
         };
         Place {
             me: me as u32,
-            weights: columns.iter().copied().zip(weights.iter().copied()).collect(),
+            rows: vec![columns.iter().copied().zip(weights.iter().copied()).collect()],
             neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
             names: (0..PEERS).map(|i| format!("peer-{i}")).collect(),
             dimension: DIMENSION,

@@ -1,5 +1,6 @@
 //! From a planned run to terms that can be signed, and from a signed agreement to what its settings mean.
 
+use prdo::algorithm::graph::Mixing;
 use prdo::build::{Planned, Public, Wiring, resolved, terms};
 use prdo_peer::agreement::{Agreement, Facts, Member, Terms};
 use prdo_peer::wire::Hash;
@@ -29,10 +30,13 @@ impl Proposal {
     pub fn terms(self, document: &Document, planned: &Planned) -> Result<Terms, ConfigError> {
         let RecordFacts { features, classes, class_names, feature_names, image } = self.facts;
         let recipe = &planned.recipe;
-        let row = |i: usize| {
-            let entries = planned.wiring.mixing.at(0).row_entries(i);
-            entries.filter(|(j, w)| *j == i || *w != 0.0).map(|(j, w)| (j as u32, w)).collect()
+        let members = self.members.len();
+        let row = |mixing: &Mixing, i: usize| {
+            let entries = mixing.row_entries(i).filter(|(j, w)| *j == i || *w != 0.0);
+            entries.map(|(j, w)| (j as u32, w)).collect()
         };
+        let mut turns =
+            planned.wiring.mixing.turns().iter().map(|w| (0..members).map(|i| row(w, i)).collect());
         Ok(Terms {
             run: self.run,
             name: document.name(),
@@ -42,7 +46,8 @@ impl Proposal {
             dimension: planned.model.dimension as u64,
             relay: self.relay,
             facts: Facts { features, classes, class_names, feature_names, image },
-            weights: (0..self.members.len()).map(row).collect(),
+            weights: turns.next().unwrap_or_default(),
+            later_weights: turns.collect(),
             members: self.members,
             settings: resolved::to_agreed_toml(document, planned)?,
         })
@@ -59,13 +64,8 @@ pub fn agreed(agreement: &Agreement) -> Result<(Document, Planned), ConfigError>
         return Err(document.error(*key, message));
     }
     let mixing = terms_of.mixing().map_err(|e| ConfigError::anywhere(e.to_string()))?;
-    let wiring = Wiring {
-        kind: None,
-        graph: mixing.support(),
-        mixing: mixing.into(),
-        weights: "as agreed".into(),
-        rule: None,
-    };
+    let wiring =
+        Wiring { kind: None, graph: mixing.support(), mixing, weights: "as agreed".into(), rule: None };
     let records: Vec<usize> = terms_of.members.iter().map(|m| m.records as usize).collect();
     let facts = record_facts(&terms_of.facts);
     // Whether images are scaled is agreed on: then their constants are in the settings.

@@ -38,7 +38,7 @@ impl Membership {
         let neighbours = self.agreement.neighbours(self.number);
         Place {
             me: self.number as u32,
-            weights: terms.weights.get(self.number).cloned().unwrap_or_default(),
+            rows: self.agreement.rows(self.number),
             neighbours: neighbours.iter().map(|peer| self.agreement.expected(self.number, *peer)).collect(),
             names: terms.members.iter().map(|member| member.name.clone()).collect(),
             dimension: self.planned.model.dimension,

@@ -10,7 +10,7 @@
 use prdo_algorithm::Exchanges;
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
-use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header, Ways};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Barrier};
@@ -191,6 +191,7 @@ fn expected(peer: usize, me: usize, bytes: usize) -> Expected {
         payload_bytes: bytes as u64,
         exchanges: Exchanges::ONE,
         rounds,
+        ways: Ways::both(),
     }
 }
 

@@ -19,7 +19,7 @@ use prdo_peer::ledger::LedgerFile;
 use prdo_peer::machine::{Note, Patience, Place};
 use prdo_peer::session::{Session, Setup};
 use prdo_peer::transport::{Open, Reason};
-use prdo_peer::wire::{Expected, HEADER};
+use prdo_peer::wire::{Expected, HEADER, Ways};
 use prdo_privacy::{
     Answer, Answerer, Batches, Clip, Gate, GateError, Ledger, Model, Noised, PrivateRules, Query, Secret,
     Shard, Start,
@@ -166,7 +166,7 @@ fn in_memory(method: Method, rounds: usize, dimension: usize, folder: &Path) -> 
     let (table, barrier) = (Arc::new(Mutex::new(vec![None; NODES])), Arc::new(Barrier::new(NODES)));
     let run = |me: usize| {
         let place = place(&mixing, me, dimension, rounds as u32);
-        let weights: Vec<f64> = place.weights.iter().map(|(_, weight)| *weight).collect();
+        let weights: Vec<f64> = place.row(0).iter().map(|(_, weight)| *weight).collect();
         let setup = setup(method, place, &folder.join(me.to_string()), Arc::default(), false);
         let (mut node, mut gate) = (setup.node, setup.gate);
         let (table, barrier) = (Arc::clone(&table), Arc::clone(&barrier));
@@ -213,10 +213,11 @@ fn place(mixing: &Mixing, me: usize, dimension: usize, rounds: u32) -> Place {
         payload_bytes: 8 * dimension as u64,
         exchanges: Exchanges::ONE,
         rounds,
+        ways: Ways::both(),
     };
     Place {
         me: me as u32,
-        weights: columns.iter().copied().zip(weights.iter().copied()).collect(),
+        rows: vec![columns.iter().copied().zip(weights.iter().copied()).collect()],
         neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
         names: (0..NODES).map(|i| format!("org-{i}")).collect(),
         dimension,

@@ -20,6 +20,7 @@
 //! else: [`Frame::vector`] takes that type.
 
 use data_encoding::HEXLOWER;
+use prdo_algorithm::graph::{Mixing, Mixings};
 use prdo_algorithm::{Exchanges, Message};
 use prdo_privacy::Noised;
 use std::sync::Arc;
@@ -125,6 +126,33 @@ pub struct Expected {
     pub payload_bytes: u64,
     pub exchanges: Exchanges,
     pub rounds: u32,
+    /// Which way vectors go, by the turns of the network.
+    pub ways: Arc<[Ways]>,
+}
+
+/// Which way vectors go between a node and a neighbour. Where none goes the payload is empty: neighbours answer one another
+/// in every exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ways {
+    /// Whether the neighbour's are mixed here.
+    pub here: bool,
+    /// Whether the node's own are mixed there.
+    pub there: bool,
+}
+
+impl Ways {
+    pub const BOTH: Self = Self { here: true, there: true };
+
+    /// Between two members whose links always go both ways.
+    pub fn both() -> Arc<[Self]> {
+        Arc::new([Self::BOTH])
+    }
+
+    /// Between two members, in each turn.
+    pub fn between(mixing: &Mixings, me: usize, peer: usize) -> Arc<[Self]> {
+        let turn = |w: &Mixing| Self { here: w.weight(me, peer) != 0.0, there: w.weight(peer, me) != 0.0 };
+        mixing.turns().iter().map(turn).collect()
+    }
 }
 
 impl Expected {
@@ -137,9 +165,24 @@ impl Expected {
         exchange.checked_div(u64::from(self.exchanges.per_round))
     }
 
-    /// Bytes of the payload of this round.
+    fn ways_in(&self, round: u32) -> Ways {
+        let turns = self.ways.len().max(1);
+        self.ways.get(round as usize % turns).copied().unwrap_or(Ways::BOTH)
+    }
+
+    /// Whether the neighbour's vectors come in this round.
+    pub fn comes_in(&self, round: u32) -> bool {
+        !self.exchanges.is_silent(round) && self.ways_in(round).here
+    }
+
+    /// Whether the neighbour mixes what this node makes in the round of an exchange.
+    pub fn goes_in(&self, exchange: u64) -> bool {
+        self.round_of(exchange).is_none_or(|round| self.ways_in(round as u32).there)
+    }
+
+    /// Bytes of the payload that comes in this round.
     fn payload_in(&self, round: u32) -> u64 {
-        if self.exchanges.is_silent(round) { 0 } else { self.payload_bytes }
+        if self.comes_in(round) { self.payload_bytes } else { 0 }
     }
 
     /// Whether a header may be followed by its payload.

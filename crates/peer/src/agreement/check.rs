@@ -2,14 +2,17 @@
 
 use super::text::MARKER;
 use super::{AgreementError, Facts, MOST_MEMBERS, Member, Terms};
+use crate::machine::Row;
 use prdo_algorithm::Exchanges;
-use prdo_algorithm::graph::Mixing;
+use prdo_algorithm::graph::{Mixing, Mixings};
 use std::collections::BTreeSet;
 
 /// The most rounds, as in a run file.
 const MOST_ROUNDS: u32 = 100_000_000;
 /// The most exchanges in a round, and vectors in a message.
 const MOST_PARTS: u32 = 8;
+/// The most networks that take turns.
+const MOST_TURNS: usize = 1000;
 /// The most parameters: a message of 8 GiB.
 const MOST_PARAMETERS: u64 = 1 << 30;
 /// The most slots for records, as a shard has.
@@ -51,12 +54,23 @@ impl Terms {
     }
 
     fn check_weights(&self) -> Result<(), AgreementError> {
-        let count = self.members.len();
-        if self.weights.len() != count {
-            let allowed = format!("one row per member, {count}");
-            return Err(AgreementError::value("weights", format!("{} rows", self.weights.len()), allowed));
+        if self.later_weights.len() >= MOST_TURNS {
+            let (found, allowed) =
+                (self.later_weights.len(), format!("at most {} further turns", MOST_TURNS - 1));
+            return Err(AgreementError::value("later_weights", format!("{found} turns"), allowed));
         }
-        for (i, row) in self.weights.iter().enumerate() {
+        self.turns().try_for_each(|turn| self.check_rows(turn))?;
+        self.mixing()?.check_entries()?;
+        Ok(())
+    }
+
+    fn check_rows(&self, turn: &[Row]) -> Result<(), AgreementError> {
+        let count = self.members.len();
+        if turn.len() != count {
+            let allowed = format!("one row per member, {count}");
+            return Err(AgreementError::value("weights", format!("{} rows", turn.len()), allowed));
+        }
+        for (i, row) in turn.iter().enumerate() {
             let field = || format!("member {i}, weights");
             let ascending = row.windows(2).all(|pair| matches!(pair, [(a, _), (b, _)] if a < b));
             if !ascending || !row.iter().any(|(j, _)| *j as usize == i) {
@@ -71,15 +85,22 @@ impl Terms {
                 return Err(AgreementError::value(field(), format!("[{j}, {w:?}]"), allowed));
             }
         }
-        self.mixing()?.check_entries()?;
         Ok(())
     }
 
-    /// W.
-    pub fn mixing(&self) -> Result<Mixing, AgreementError> {
-        let rows = self.weights.iter().enumerate();
-        let entries = rows.flat_map(|(i, row)| row.iter().map(move |(j, w)| (i, *j as usize, *w)));
-        Ok(Mixing::from_entries(self.members.len(), entries.collect())?)
+    /// Everybody's rows, turn by turn.
+    pub fn turns(&self) -> impl Iterator<Item = &[Row]> {
+        std::iter::once(&self.weights).chain(&self.later_weights).map(Vec::as_slice)
+    }
+
+    /// The network.
+    pub fn mixing(&self) -> Result<Mixings, AgreementError> {
+        let turn = |turn: &[Row]| {
+            let rows = turn.iter().enumerate();
+            let entries = rows.flat_map(|(i, row)| row.iter().map(move |(j, w)| (i, *j as usize, *w)));
+            Mixing::from_entries(self.members.len(), entries.collect())
+        };
+        Ok(Mixings::in_turns(self.turns().map(turn).collect::<Result<_, _>>()?)?)
     }
 }
 

@@ -13,8 +13,10 @@ pub use error::AgreementError;
 pub use text::{LONGEST, MARKER, parse_members};
 
 use crate::identity::{Identity, PublicKey, Signature};
-use crate::wire::{Expected, Hash, hex};
+use crate::machine::Row;
+use crate::wire::{Expected, Hash, Ways, hex};
 use prdo_algorithm::Exchanges;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 pub const MOST_MEMBERS: usize = 10_000;
@@ -63,7 +65,9 @@ pub struct Terms {
     pub facts: Facts,
     pub members: Vec<Member>,
     /// Each member's row of W: (member, weight) ascending, its own entry included.
-    pub weights: Vec<Vec<(u32, f64)>>,
+    pub weights: Vec<Row>,
+    /// The rows of further turns, where the network changes from round to round: by turn, then by member.
+    pub later_weights: Vec<Vec<Row>>,
     /// A resolved run file with what is public: method, model, start, clips, batches, noise, budget. Not read here.
     pub settings: String,
 }
@@ -221,8 +225,24 @@ impl Agreement {
 
     /// The members that this one exchanges messages with, ascending; none for a number that is no member's.
     pub fn neighbours(&self, member: usize) -> Vec<usize> {
-        let row = self.terms.weights.get(member).into_iter().flatten();
-        row.map(|(j, _)| *j as usize).filter(|j| *j != member).collect()
+        let mut all = BTreeSet::new();
+        for turn in self.terms.turns() {
+            for (i, row) in turn.iter().enumerate() {
+                let hears = |other: usize| row.iter().any(|(j, _)| *j as usize == other);
+                if i == member {
+                    all.extend(row.iter().map(|(j, _)| *j as usize));
+                } else if hears(member) {
+                    all.insert(i);
+                }
+            }
+        }
+        all.remove(&member);
+        all.into_iter().collect()
+    }
+
+    /// Its row of W in each turn; none for a number that is no member's.
+    pub fn rows(&self, member: usize) -> Vec<Row> {
+        self.terms.turns().filter_map(|turn| turn.get(member).cloned()).collect()
     }
 
     /// What `me` expects of every frame that `peer` sends.
@@ -236,8 +256,17 @@ impl Agreement {
             payload_bytes: terms.exchanges.shape.bytes(terms.dimension as usize) as u64,
             exchanges: terms.exchanges,
             rounds: terms.rounds,
+            ways: terms
+                .turns()
+                .map(|turn| Ways { here: is_heard(turn, me, peer), there: is_heard(turn, peer, me) })
+                .collect(),
         }
     }
+}
+
+/// Whether one member mixes what the other sends.
+fn is_heard(turn: &[Row], hearer: usize, speaker: usize) -> bool {
+    turn.get(hearer).is_some_and(|row| row.iter().any(|(j, _)| *j as usize == speaker))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use super::*;
 use prdo_algorithm::Exchanges;
+use prdo_algorithm::graph::{Arcs, Mixing};
 use proptest::prelude::*;
 
 fn identity(i: u8) -> Identity {
@@ -31,6 +32,7 @@ fn terms(n: u8) -> Terms {
         facts: Facts { features: 64, classes: Some(10), ..Facts::default() },
         members: (0..n).map(member).collect(),
         weights: (0..n).map(row).collect(),
+        later_weights: Vec::new(),
         settings: "rounds = 40\n\n[method]\nname = \"prdo\"\n".into(),
     }
 }
@@ -110,7 +112,52 @@ fn neighbours_and_what_they_send() {
         ([7; 32], agreement.hash(), 40)
     );
     assert_eq!(agreement.member_of(&identity(3).public()), Some(3));
-    assert_eq!(agreement.terms().mixing().unwrap().weight(0, 3), 0.25);
+    assert_eq!(agreement.terms().mixing().unwrap().at(0).weight(0, 3), 0.25);
+}
+
+/// Members 0 → 1 → 2 → 3 → 0, then 0 → 2, 1 → 3, 2 → 0, 3 → 1.
+fn in_turns() -> Terms {
+    let mut terms = terms(4);
+    let mut hops = Arcs::one_peer_exponential(4).unwrap().into_iter().map(|arcs| {
+        let mixing = Mixing::out_degree(&arcs).unwrap();
+        let row = |i| mixing.row_entries(i).map(|(j, w)| (j as u32, w)).collect();
+        (0..4).map(row).collect::<Vec<Row>>()
+    });
+    terms.weights = hops.next().unwrap();
+    terms.later_weights = hops.collect();
+    terms
+}
+
+#[test]
+fn links_may_go_one_way_and_take_turns() {
+    let agreement = Agreement::write(in_turns()).unwrap();
+    assert_eq!(Agreement::parse(&agreement.to_file()).unwrap(), agreement);
+    assert_eq!(agreement.neighbours(0), [1, 2, 3]);
+    assert_eq!(agreement.rows(1), [vec![(0, 0.5), (1, 0.5)], vec![(1, 0.5), (3, 0.5)]]);
+    let (from_0, from_3) = (agreement.expected(1, 0), agreement.expected(1, 3));
+    assert_eq!(
+        (from_0.comes_in(0), from_0.comes_in(1), from_0.goes_in(0), from_0.goes_in(1)),
+        (true, false, false, false)
+    );
+    assert_eq!(
+        (from_3.comes_in(2), from_3.comes_in(3), from_3.goes_in(2), from_3.goes_in(3)),
+        (false, true, false, true)
+    );
+    let without = |change: fn(&mut Terms)| {
+        let mut terms = in_turns();
+        change(&mut terms);
+        Agreement::write(terms).unwrap_err().to_string()
+    };
+    assert!(without(|t| t.later_weights[0][2].clear()).contains("the member's own among them"));
+    assert!(without(|t| t.later_weights[0].truncate(3)).contains("one row per member"));
+    assert!(without(|t| t.later_weights[0][0] = vec![(0, 0.5)]).contains("column 2"));
+    let alone = |t: &mut Terms| {
+        t.later_weights.clear();
+        t.weights = (0..4).map(|i| vec![(i, 1.0)]).collect();
+        t.weights[1] = vec![(0, 0.5), (1, 1.0)];
+        t.weights[0] = vec![(0, 0.5)];
+    };
+    assert!(without(alone).contains("no path leads from node 0 to node 2"), "{}", without(alone));
 }
 
 #[test]
@@ -220,7 +267,7 @@ fn terms_that_are_not_allowed_are_refused() {
         (|t| t.weights[0].reverse(), "ascending order"),
         (|t| t.weights[0] = vec![(1, 0.5), (2, 0.5)], "the member's own among them"),
         (|t| t.weights[0][1].1 = 0.3, "weight"),
-        (|t| (t.weights[0][0].1, t.weights[0][1].1) = (0.25, 0.5), "must be the same"),
+        (|t| (t.weights[0][0].1, t.weights[0][1].1) = (0.25, 0.5), "column 0"),
         (|t| t.weights[0][0].1 = f64::NAN, "weights"),
         (|t| t.weights[0][0].1 = -0.5, "above 0"),
         (|t| t.weights[0][0].1 = -0.0, "above 0"),

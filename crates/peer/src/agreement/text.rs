@@ -3,6 +3,7 @@
 use super::check::check_members;
 use super::{AgreementError, Facts, Member, Terms};
 use crate::identity::{PublicKey, Signature};
+use crate::machine::Row;
 use crate::wire::{Hash, from_hex, hex};
 use prdo_algorithm::{Exchanges, Shape};
 use prdo_privacy::Packing;
@@ -42,6 +43,7 @@ pub(super) fn write(terms: &Terms) -> String {
     let _ = write_facts(&mut text, &terms.facts);
     for (i, (member, row)) in terms.members.iter().zip(&terms.weights).enumerate() {
         let _ = write_member(&mut text, i, member, row);
+        let _ = write_later(&mut text, terms.later_weights.iter().filter_map(|turn| turn.get(i)));
     }
     let _ = write!(text, "\n[settings]\nrun_file = \"\"\"\n{}\"\"\"\n", many_lines(&terms.settings));
     text
@@ -100,9 +102,19 @@ fn write_facts(text: &mut String, facts: &Facts) -> std::fmt::Result {
 
 fn write_member(text: &mut String, i: usize, member: &Member, row: &[(u32, f64)]) -> std::fmt::Result {
     let addresses = member.addresses.iter().map(|a| format!("\"{a}\"")).collect::<Vec<_>>().join(", ");
-    let weights = row.iter().map(|(j, w)| format!("[{j}, {w:?}]")).collect::<Vec<_>>().join(", ");
     writeln!(text, "\n# member {i}\n[[member]]\nname = \"{}\"\nkey = \"{}\"", member.name, member.key)?;
-    writeln!(text, "addresses = [{addresses}]\nrecords = {}\nweights = [{weights}]", member.records)
+    writeln!(text, "addresses = [{addresses}]\nrecords = {}\nweights = {}", member.records, listed(row))
+}
+
+/// A member's rows of further turns, where there are any.
+fn write_later<'a>(text: &mut String, rows: impl Iterator<Item = &'a Row>) -> std::fmt::Result {
+    let rows: Vec<String> = rows.map(|row| listed(row)).collect();
+    if rows.is_empty() { Ok(()) } else { writeln!(text, "later_weights = [{}]", rows.join(", ")) }
+}
+
+fn listed(row: &[(u32, f64)]) -> String {
+    let pairs: Vec<String> = row.iter().map(|(j, w)| format!("[{j}, {w:?}]")).collect();
+    format!("[{}]", pairs.join(", "))
 }
 
 fn one_line(text: &str) -> String {
@@ -161,7 +173,7 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
     }
     let mut facts = top.section("facts")?;
     let mut settings = top.section("settings")?;
-    let (members, weights) = members(&mut top)?;
+    let (members, weights, later_weights) = members(&mut top)?;
     let terms = Terms {
         run: top.hash("run")?,
         name: top.text("name")?,
@@ -179,6 +191,7 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
         },
         members,
         weights,
+        later_weights,
         settings: settings.text("run_file")?,
     };
     for fields in [top, facts, settings] {
@@ -187,16 +200,28 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
     Ok(terms)
 }
 
-type Row = Vec<(u32, f64)>;
+/// The members, their rows, and their rows of each further turn.
+type Listed = (Vec<Member>, Vec<Row>, Vec<Vec<Row>>);
 
-fn members(top: &mut Fields) -> Result<(Vec<Member>, Vec<Row>), AgreementError> {
-    let (mut members, mut weights) = (Vec::new(), Vec::new());
-    for mut fields in top.tables("member")? {
+fn members(top: &mut Fields) -> Result<Listed, AgreementError> {
+    let (mut members, mut weights, mut later) = (Vec::new(), Vec::new(), Vec::<Vec<Row>>::new());
+    for (i, mut fields) in top.tables("member")?.into_iter().enumerate() {
         members.push(fields.member()?);
         weights.push(fields.weights()?);
+        let rows = fields.optional("later_weights", Fields::later_weights)?.unwrap_or_default();
+        if i > 0 && rows.len() != later.len() {
+            let allowed = format!("{}, one row per further turn, for every member", later.len());
+            return Err(AgreementError::value(
+                fields.path("later_weights"),
+                format!("{} rows", rows.len()),
+                allowed,
+            ));
+        }
+        later.resize(rows.len(), Vec::new());
+        later.iter_mut().zip(rows).for_each(|(turn, row)| turn.push(row));
         fields.finish()?;
     }
-    Ok((members, weights))
+    Ok((members, weights, later))
 }
 
 /// The members that a file lists, a table `[[member]]` with `name`, `key`, `addresses` and `records` each; `relayed`
@@ -354,17 +379,28 @@ impl Fields {
 
     fn weights(&mut self) -> Result<Row, AgreementError> {
         let list = self.list("weights")?;
+        self.row("weights", &list)
+    }
+
+    fn later_weights(&mut self, key: &str) -> Result<Vec<Row>, AgreementError> {
+        let list = self.list(key)?;
+        let each = |value: &Value| match value {
+            Value::Array(row) => self.row(key, row),
+            other => self.refuse(key, other, "a list of rows, one per further turn"),
+        };
+        list.iter().map(each).collect()
+    }
+
+    fn row(&self, key: &str, list: &[Value]) -> Result<Row, AgreementError> {
         let entry = |value: &Value| match value.as_array().map(Vec::as_slice) {
             Some([Value::Integer(j), Value::Float(w)]) => Some((u32::try_from(*j).ok()?, *w)),
             _ => None,
         };
-        let each = |value: Value| match entry(&value) {
+        let each = |value: &Value| match entry(value) {
             Some(entry) => Ok(entry),
-            None => {
-                self.refuse("weights", &value, "pairs such as [0, 0.5]: a member's number and its weight")
-            }
+            None => self.refuse(key, value, "pairs such as [0, 0.5]: a member's number and its weight"),
         };
-        list.into_iter().map(each).collect()
+        list.iter().map(each).collect()
     }
 
     fn finish(self) -> Result<(), AgreementError> {

@@ -1,12 +1,13 @@
 //! Neighbours: reaching them, saying where one is, sending what they lack, judging what they send.
 
-use super::{Action, Ended, Machine, Millis, Note, Patience, PeerError, Phase};
+use super::{Action, Ended, KeptPayload, Machine, Millis, Note, Patience, PeerError, Phase, hash};
 use crate::transport::Reason;
 use crate::wire::{Expected, Frame, FrameKind, Hello, Mark};
 use prdo_algorithm::Message;
 use prdo_privacy::{DecodeError, Noised};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
@@ -119,6 +120,14 @@ impl Neighbour {
         self.known
     }
 
+    /// What this neighbour is sent of a kept payload: nothing where it mixes none of it.
+    fn part_of(&self, kept: &KeptPayload) -> (Mark, Arc<[u8]>) {
+        match self.expected.goes_in(kept.mark.exchange) {
+            true => (kept.mark, Arc::clone(&kept.payload)),
+            false => (Mark { exchange: kept.mark.exchange, hash: hash(&[]) }, Arc::new([])),
+        }
+    }
+
     fn is_up(&self) -> bool {
         matches!(self.link, Link::Up { .. })
     }
@@ -184,8 +193,8 @@ impl Machine {
 
     /// Says where this node is.
     pub(super) fn greet(&mut self, at: usize, question: bool) {
-        let sent = self.outgoing.back().map(|kept| kept.mark);
         let Some(n) = self.neighbours.get(at).filter(|n| n.is_up()) else { return };
+        let sent = self.outgoing.back().map(|kept| n.part_of(kept).0);
         let hello = Hello { sent, received: n.received(), question };
         let (to, frame) = (n.peer(), Frame::hello(&n.expected, self.exchange, &hello));
         self.act(Action::Send { to, frame });
@@ -200,7 +209,10 @@ impl Machine {
             .outgoing
             .iter()
             .filter(|kept| lacks(kept.mark.exchange))
-            .map(|kept| (kept.mark.exchange, Frame::stored(&known, kept.mark, kept.payload.clone())))
+            .map(|kept| {
+                let (mark, payload) = n.part_of(kept);
+                (mark.exchange, Frame::stored(&known, mark, payload))
+            })
             .collect();
         for (exchange, frame) in frames {
             if exchange < self.exchange || again {
@@ -266,14 +278,15 @@ impl Machine {
         let newest = self.outgoing.back().map(|kept| kept.mark.exchange);
         let beyond = received.filter(|mark| newest.is_none_or(|newest| mark.exchange > newest));
         let kept = received.and_then(|r| self.outgoing.iter().find(|kept| kept.mark.exchange == r.exchange));
-        let other = received.zip(kept).filter(|(theirs, kept)| kept.mark != *theirs);
+        let kept = kept.map(|kept| n.part_of(kept).0);
+        let other = received.zip(kept).filter(|(theirs, kept)| kept != theirs);
         let error = match (beyond, other) {
             (Some(mark), _) => {
                 let ours = newest.map_or_else(|| "nothing".to_string(), |e| format!("exchange {e}"));
                 PeerError::RolledBack { peer, theirs: mark.exchange, ours }
             }
             (_, Some((theirs, kept))) => {
-                let (exchange, ours) = (theirs.exchange, kept.mark.hash);
+                let (exchange, ours) = (theirs.exchange, kept.hash);
                 PeerError::Forked { peer, exchange, theirs: theirs.hash, ours }
             }
             _ if oldest.is_some_and(|oldest| next < oldest) => {
@@ -334,7 +347,7 @@ impl Machine {
             self.refuse(at, &format!("exchange {} while we are at {}", mark.exchange, self.exchange));
             return;
         }
-        match self.message(frame) {
+        match self.message(at, frame) {
             Err(error) => self.refuse(at, &format!("exchange {}: {error}", mark.exchange)),
             Ok(message) => {
                 let (now, question) = (self.now, self.patience.question);
@@ -348,11 +361,10 @@ impl Machine {
         }
     }
 
-    fn message(&self, frame: &Frame) -> Result<Message<Noised>, DecodeError> {
-        let exchanges = &self.place.exchanges;
-        match exchanges.is_silent(frame.header.round) {
-            true => Ok(Message::nothing()),
-            false => Message::from_wire(&frame.payload, self.place.dimension, &exchanges.shape),
+    fn message(&self, at: usize, frame: &Frame) -> Result<Message<Noised>, DecodeError> {
+        match self.neighbours[at].expected.comes_in(frame.header.round) {
+            true => Message::from_wire(&frame.payload, self.place.dimension, &self.place.exchanges.shape),
+            false => Ok(Message::nothing()),
         }
     }
 

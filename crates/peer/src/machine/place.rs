@@ -2,14 +2,18 @@
 
 use super::Millis;
 use crate::wire::Expected;
+use prdo_algorithm::graph::{Mixing, Mixings};
 use prdo_algorithm::{Exchanges, Neighbourhood};
+
+/// Members and the weights of their messages.
+pub type Row = Vec<(u32, f64)>;
 
 /// What a node knows of its run: all of it from the agreement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     pub me: u32,
-    /// Its row of W, its own weight among them, ascending by member number.
-    pub weights: Vec<(u32, f64)>,
+    /// Its row of W in each turn of the network, its own weight among them, ascending by member number.
+    pub rows: Vec<Row>,
     /// What is expected of each neighbour's frames, ascending by member number.
     pub neighbours: Vec<Expected>,
     pub names: Vec<String>,
@@ -33,9 +37,20 @@ impl Place {
         self.exchanges.per_round as usize + 1
     }
 
-    /// Whose messages a node's method mixes.
+    /// A node's row in each turn.
+    pub fn rows(mixing: &Mixings, me: usize) -> Vec<Row> {
+        let row = |w: &Mixing| w.row_entries(me).map(|(j, weight)| (j as u32, weight)).collect();
+        mixing.turns().iter().map(row).collect()
+    }
+
+    /// The row of a round.
+    pub fn row(&self, round: u32) -> &[(u32, f64)] {
+        self.rows.get(round as usize % self.rows.len().max(1)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whose messages a node's method mixes in the first round, which is every round where methods remember them.
     pub fn neighbourhood(&self) -> Neighbourhood {
-        Neighbourhood::new(self.me, self.weights.iter().map(|(member, _)| *member))
+        Neighbourhood::new(self.me, self.row(0).iter().map(|(member, _)| *member))
     }
 
     pub(super) fn name(&self, peer: usize) -> String {

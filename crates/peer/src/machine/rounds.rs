@@ -95,7 +95,8 @@ impl Machine {
     fn mix(&mut self) {
         let Some(own) = self.own.take() else { return };
         let (exchange, me) = (self.exchange, self.place.me);
-        let weights: Vec<f64> = self.place.weights.iter().map(|(_, w)| *w).collect();
+        let row = self.place.row(self.round);
+        let weights: Vec<f64> = row.iter().map(|(_, w)| *w).collect();
         let arrived: Vec<_> = self.neighbours.iter_mut().map(|n| (n.peer(), n.take(exchange))).collect();
         let of = |member: u32| match member == me {
             true => Some(&own),
@@ -104,7 +105,7 @@ impl Machine {
                 from.and_then(|(_, message)| message.as_ref())
             }
         };
-        let messages: Vec<_> = self.place.weights.iter().filter_map(|(member, _)| of(*member)).collect();
+        let messages: Vec<_> = row.iter().filter_map(|(member, _)| of(*member)).collect();
         let next = match self.place.exchanges.is_silent(self.round) {
             true => None,
             false => self.node.mix(&Inbox::new(&weights, messages)),

@@ -3,7 +3,7 @@
 use prdo_algorithm::{Exchanges, Message, Method, Settings};
 use prdo_peer::home::{Outgoing, Saved, StateRecord};
 use prdo_peer::machine::{Action, Effect, Ended, Event, Machine, Note, Patience, PeerError, Place};
-use prdo_peer::wire::{Expected, Frame, FrameKind, Hello, Mark};
+use prdo_peer::wire::{Expected, Frame, FrameKind, Hello, Mark, Ways};
 use prdo_privacy::{Noised, Released, Start};
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ fn expected(me: u32, peer: u32) -> Expected {
         payload_bytes: 8 * D as u64,
         exchanges: Exchanges::ONE,
         rounds: 3,
+        ways: Ways::both(),
     }
 }
 
@@ -25,7 +26,7 @@ fn expected(me: u32, peer: u32) -> Expected {
 fn place() -> Place {
     Place {
         me: 1,
-        weights: vec![(0, 0.25), (1, 0.5), (2, 0.25)],
+        rows: vec![vec![(0, 0.25), (1, 0.5), (2, 0.25)]],
         neighbours: vec![expected(1, 0), expected(1, 2)],
         names: ["north", "mid", "south"].map(String::from).to_vec(),
         dimension: D,

@@ -4,7 +4,7 @@
 use prdo_algorithm::Exchanges;
 use prdo_peer::iroh::{Limits, Links, LinksError, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
-use prdo_peer::wire::{Expected, Frame, FrameKind, HELLO, Header, Hello};
+use prdo_peer::wire::{Expected, Frame, FrameKind, HELLO, Header, Hello, Ways};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,6 +35,7 @@ pub fn expected(peer: usize, me: usize, payload_bytes: u64) -> Expected {
         payload_bytes,
         exchanges: Exchanges::ONE,
         rounds: ROUNDS,
+        ways: Ways::both(),
     }
 }
 

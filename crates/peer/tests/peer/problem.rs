@@ -1,12 +1,13 @@
 //! A small real problem: nodes with points of their own, the gate as it ships, and the simulator's answer.
 
 use prdo_accounting::{Accountant, Target};
-use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_algorithm::graph::{Arcs, Graph, Mixing, Mixings, Weights};
 use prdo_algorithm::methods::COMBINE;
+use prdo_algorithm::methods::steps::{LOCAL_STEPS, WIRE, Wire};
 use prdo_algorithm::{Combine, Method, Neighbourhood, Node, Settings, SettingsError};
 use prdo_peer::machine::Place;
-use prdo_peer::wire::Expected;
-use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, PrivateRules, Secret, Shard, Start};
+use prdo_peer::wire::{Expected, Ways};
+use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, Packing, PrivateRules, Secret, Shard, Start};
 use prdo_simulator::Simulation;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ pub struct Problem {
     pub method: Method,
     pub settings: Settings,
     pub rounds: u32,
-    pub mixing: Mixing,
+    pub mixing: Mixings,
     pub seed: u64,
     pub accountant: Arc<Accountant>,
     pub budget: Target,
@@ -50,6 +51,10 @@ pub struct Problem {
 impl Problem {
     /// One of many, by a number.
     pub fn numbered(number: u64) -> Self {
+        if number % 4 == 3 {
+            return Self::beyond_the_paper(number / 4);
+        }
+        let number = number - number / 4;
         let methods = [Method::Prdo, Method::Ed, Method::Mt, Method::Dsgd, Method::Edm];
         let method = methods[(number % 5) as usize];
         let combine = if number.is_multiple_of(2) { Combine::After } else { Combine::First };
@@ -64,8 +69,31 @@ impl Problem {
         Self::new(mixing, method, settings, 4 + (number % 3) as u32, number)
     }
 
-    pub fn new(mixing: Mixing, method: Method, settings: Settings, rounds: u32, seed: u64) -> Self {
-        let accountant = Arc::new(Accountant::default());
+    /// Links that go one way, networks that take turns, packed vectors, rounds without a message.
+    fn beyond_the_paper(number: u64) -> Self {
+        let nodes = 3 + (number / 5 % 3) as usize;
+        let plain = Settings::new(0.3).gamma(0.4).beta(0.8);
+        let ring = || Mixing::new(&Graph::ring(nodes).unwrap(), Weights::Metropolis, true).unwrap().into();
+        let pushed = |turns: &[Arcs]| Mixings::out_degree(turns).unwrap();
+        let one_way = (0..nodes).map(|i| (i, (i + 1) % nodes)).chain([(0, 2)]);
+        let (mixing, method, settings): (Mixings, Method, Settings) = match number % 5 {
+            0 => (pushed(&[Arcs::new(nodes, one_way).unwrap()]), Method::PushPrdo, plain),
+            1 => (pushed(&Arcs::one_peer_exponential(nodes).unwrap()), Method::GtHsgd, plain),
+            2 => (ring(), Method::Prdo, plain.with(WIRE.is(Wire::Bits)).with(LOCAL_STEPS.is(2.0))),
+            3 => (pushed(&Arcs::one_peer_exponential(nodes).unwrap()), Method::Sgp, plain),
+            _ => (ring(), Method::Edm, plain.with(WIRE.is(Wire::Top))),
+        };
+        Self::new(mixing, method, settings, 4 + (number % 3) as u32, number)
+    }
+
+    pub fn new(
+        mixing: impl Into<Mixings>,
+        method: Method,
+        settings: Settings,
+        rounds: u32,
+        seed: u64,
+    ) -> Self {
+        let (accountant, mixing) = (Arc::new(Accountant::default()), mixing.into());
         // Room for what is asked, not for twice as much.
         let budget = Target::new(50.0, DELTA).unwrap();
         Self { nodes: mixing.nodes(), method, settings, rounds, mixing, seed, accountant, budget }
@@ -73,6 +101,10 @@ impl Problem {
 
     /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
     pub fn model_is_a_mix(&self) -> bool {
+        let shape = self.method.exchanges(&self.settings).shape;
+        if shape.packing != Packing::Plain || shape.numbers > 0 {
+            return false;
+        }
         COMBINE.of(&self.settings) == Combine::After || ![Method::Mt, Method::Dsgd].contains(&self.method)
     }
 
@@ -94,7 +126,6 @@ impl Problem {
 
     /// Where a node stands.
     pub fn place(&self, me: usize) -> Place {
-        let (columns, weights) = self.mixing.row(me);
         let exchanges = self.method.exchanges(&self.settings);
         let expected = |peer: u32| Expected {
             run: [1; 32],
@@ -104,11 +135,12 @@ impl Problem {
             payload_bytes: exchanges.shape.bytes(DIMENSION) as u64,
             exchanges,
             rounds: self.rounds,
+            ways: Ways::between(&self.mixing, me, peer as usize),
         };
         Place {
             me: me as u32,
-            weights: columns.iter().copied().zip(weights.iter().copied()).collect(),
-            neighbours: columns.iter().filter(|j| **j as usize != me).map(|j| expected(*j)).collect(),
+            rows: Place::rows(&self.mixing, me),
+            neighbours: self.mixing.support().neighbours(me).iter().map(|j| expected(*j)).collect(),
             names: (0..self.nodes).map(|i| format!("org-{i}")).collect(),
             dimension: DIMENSION,
             rounds: self.rounds,
@@ -118,7 +150,7 @@ impl Problem {
 
     /// A node's state at the start.
     pub fn node(&self, node: usize) -> Result<Box<dyn Node<Noised>>, SettingsError> {
-        let settings = self.settings.clone().at(Neighbourhood::of(&self.mixing, node));
+        let settings = self.settings.clone().at(Neighbourhood::of(self.mixing.at(0), node));
         self.method.start(&self.start(), &settings)
     }
 

@@ -1,7 +1,9 @@
 //! Frames: one encoding, and nothing else is read.
 
 use prdo_algorithm::{Exchanges, Message};
-use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, HELLO, Header, Hello, Mark, REFUSAL, WireError};
+use prdo_peer::wire::{
+    Expected, Frame, FrameKind, HEADER, HELLO, Header, Hello, Mark, REFUSAL, Ways, WireError,
+};
 use prdo_privacy::{Released, Start};
 use proptest::prelude::*;
 
@@ -14,6 +16,7 @@ fn expected() -> Expected {
         payload_bytes: 16,
         exchanges: Exchanges::ONE,
         rounds: 10,
+        ways: Ways::both(),
     }
 }
 

@@ -482,10 +482,19 @@ impl World {
         self.later(wait, What::Up { node: peer, peer: node, generation });
     }
 
-    /// Everything ever sent: one payload for an exchange, whoever asks and however often.
+    /// Everything ever sent: one payload for an exchange, whoever asks and however often. Who mixes none of it is sent nothing.
     fn capture(&mut self, node: usize, Frame { header, payload }: &Frame) -> Result<(), String> {
         if header.kind != FrameKind::Vector {
             return Ok(());
+        }
+        let heard = self.problem.mixing.at(header.round).weight(header.receiver as usize, node) != 0.0;
+        if !heard {
+            return match payload.is_empty() {
+                true => Ok(()),
+                false => {
+                    Err(format!("node {node} sent exchange {} to one that mixes none of it", header.exchange))
+                }
+            };
         }
         let first = self.sent.entry((node, header.exchange)).or_insert_with(|| payload.to_vec());
         match first[..] == payload[..] {
@@ -570,7 +579,9 @@ impl World {
         let last = self.problem.place(0).all_exchanges() - 1;
         for node in 0..self.problem.nodes {
             let mut model = vec![0.0; DIMENSION];
-            for (term, (member, weight)) in self.problem.place(node).weights.iter().enumerate() {
+            for (term, (member, weight)) in
+                self.problem.place(node).row(self.problem.rounds - 1).iter().enumerate()
+            {
                 let payload =
                     self.sent.get(&(*member as usize, last)).ok_or("a last message was never sent")?;
                 for (x, value) in model.iter_mut().zip(payload.chunks_exact(8)) {
