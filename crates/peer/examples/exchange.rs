@@ -1,16 +1,17 @@
-//! What an exchange costs on this machine: three nodes in a line or ring, every neighbour gets a payload and sends one.
+//! What an exchange costs on this machine: three nodes in a line or ring, every neighbour gets a vector and sends one.
 //!
-//!     cargo run --release -p prdo-peer --features iroh --example exchange -- [ROUNDS [BYTES [WINDOW …]]]
+//!     cargo run --release -p prdo-peer --features iroh --example exchange -- [ROUNDS [PARAMETERS [WINDOW]]]
 //!
-//! Printed for each shape and stream window: milliseconds from the start of a round until the busiest node holds both
-//! neighbours' payloads (hashing and checking included, median and 90 %), the same bytes over plain TCP, and the bytes
-//! that travel on top of the payloads.
+//! Printed for each shape and wire: milliseconds from the start of a round until the busiest node holds both neighbours'
+//! vectors (packing, hashing, checking and unpacking included; median and 90 %), against the plain wire of the same run; the
+//! plain wire's bytes over bare TCP; and the bytes that travel on top of the payloads.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use prdo_algorithm::Exchanges;
+use prdo_algorithm::{Exchanges, Message, Shape};
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
 use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header, Ways};
+use prdo_privacy::{Noised, Packed, Packing, PublicDither, Released, Start};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Barrier};
@@ -23,24 +24,24 @@ fn main() {
     prdo_kernels::keep_freed_memory();
     let mut arguments = std::env::args().skip(1).map(|word| word.parse::<usize>().expect("a number"));
     let rounds = arguments.next().unwrap_or(60);
-    let bytes = arguments.next().unwrap_or(2_200_000);
-    let mut windows: Vec<u32> = arguments.map(|window| window as u32).collect();
-    if windows.is_empty() {
-        windows.push(Limits::lan().window);
-    }
-    println!(
-        "{rounds} rounds, payloads of {bytes} bytes; each frame's header: {HEADER} bytes ({:.4} %)",
-        percent(HEADER, bytes)
-    );
+    let dimension = arguments.next().unwrap_or(550_570);
+    let window = arguments.next().map_or(Limits::lan().window, |window| window as u32);
+    println!("{rounds} rounds, models of {dimension} parameters, stream window {window}");
     for (shape, edges) in [("line", &[(0, 1), (1, 2)][..]), ("ring", &[(0, 1), (1, 2), (0, 2)])] {
-        let (median, ninety) = spread(plain(edges, rounds, bytes));
-        println!("{shape} plain TCP          : {median:6.2} ms a round, 90 % {ninety:6.2}");
-        for window in &windows {
-            let (times, sent, lost) = quic(edges, rounds, bytes, *window);
+        let (median, ninety) = spread(plain(edges, rounds, 8 * dimension));
+        println!("{shape}, bare TCP     : {median:6.2} ms a round, 90 % {ninety:6.2}");
+        let mut first = None;
+        for packing in [Packing::Plain, Packing::Bits(8), Packing::Bits(3), Packing::Top(0.05)] {
+            let (times, sent, lost) = quic(edges, rounds, (dimension, packing), window);
             let (median, ninety) = spread(times);
+            let bytes = packing.bytes(dimension);
             let on_top = percent(sent as usize, bytes * 2 * (rounds + WARM_UP)) - 100.0;
+            let share = median / *first.get_or_insert(median);
             println!(
-                "{shape} links, window {window:>8}: {median:6.2} ms a round, 90 % {ninety:6.2}; UDP bytes on top {on_top:.2} %, {lost} packets lost"
+                "{shape}, {:<13}: {median:6.2} ms a round, 90 % {ninety:6.2}; {share:.2} of plain; {bytes} bytes \
+                 ({:.1} % of plain), UDP bytes on top {on_top:.2} %, {lost} packets lost",
+                packing.to_string(),
+                percent(bytes, 8 * dimension)
             );
         }
     }
@@ -61,9 +62,10 @@ fn spread(mut times: Vec<Duration>) -> (f64, f64) {
 fn quic(
     edges: &'static [(usize, usize)],
     rounds: usize,
-    bytes: usize,
+    wire: (usize, Packing),
     window: u32,
 ) -> (Vec<Duration>, u64, u64) {
+    let bytes = wire.1.bytes(wire.0);
     let mut at: Vec<Option<SocketAddr>> = vec![None; 3];
     let mut nodes: Vec<Links> = Vec::new();
     // The higher number listens first, since the lower one dials it.
@@ -85,7 +87,7 @@ fn quic(
         .enumerate()
         .map(|(me, links)| {
             let start = Arc::clone(&start);
-            std::thread::spawn(move || node(me, links, edges, rounds, bytes, &start))
+            std::thread::spawn(move || node(me, links, edges, rounds, wire, &start))
         })
         .collect();
     tasks.into_iter().map(|task| task.join().unwrap()).nth(1).unwrap()
@@ -96,7 +98,7 @@ fn node(
     mut links: Links,
     edges: &[(usize, usize)],
     rounds: usize,
-    bytes: usize,
+    (dimension, packing): (usize, Packing),
     start: &Barrier,
 ) -> (Vec<Duration>, u64, u64) {
     let peers: Vec<usize> =
@@ -111,18 +113,30 @@ fn node(
             other => panic!("{other:?}"),
         }
     }
-    let payload: Arc<[u8]> = (0..bytes).map(|i| (i * 7 + me) as u8).collect();
+    let vector = Start::normal(dimension, 0.01, me as u64);
+    let vector = Released::<Noised>::start(&vector);
+    let shape = Shape { packing, ..Shape::vectors(1) };
     let mut times = Vec::new();
     for round in 0..rounds + WARM_UP {
         start.wait();
         let began = Instant::now();
+        let message = match packing {
+            Packing::Plain => Message::one(vector.clone()),
+            packing => {
+                Message::packed(Packed::of(&vector, packing, &mut PublicDither::new(me as u32, round as u32)))
+            }
+        };
+        let payload: Arc<[u8]> = message.to_wire().into();
         let hash = *blake3::hash(&payload).as_bytes();
         for peer in &peers {
             links.send(*peer, frame(me, *peer, round as u64, &payload, hash));
         }
         for _ in &peers {
             match links.next(Duration::from_secs(10)) {
-                Some(Incoming::Frame { .. }) => {}
+                Some(Incoming::Frame { frame, .. }) => {
+                    let received = Message::from_wire(&frame.payload, dimension, &shape).unwrap();
+                    assert_eq!(received.vectors().len(), 1);
+                }
                 other => panic!("{other:?}"),
             }
         }

@@ -7,18 +7,27 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::Duration;
 
+const SAME: (&str, &str) = ("", "");
+
 #[test]
 fn three_processes_give_the_simulators_bits() {
-    for (method, rounds) in [
-        ("prdo", 30),
-        ("mt", 12),
-        ("gt-hsgd", 8),
-        ("gt", 8),
-        ("deepstorm", 8),
-        ("muffliato", 8),
-        ("diff2", 14),
+    for (method, rounds, (usual, other)) in [
+        ("prdo", 30, SAME),
+        ("mt", 12, SAME),
+        ("gt-hsgd", 8, SAME),
+        ("gt", 8, SAME),
+        ("deepstorm", 8, SAME),
+        ("muffliato", 8, SAME),
+        ("diff2", 14, SAME),
+        // Links that go one way, and change.
+        ("sgp", 9, ("\"ring\"", "\"directed-ring\"")),
+        ("push-prdo", 9, ("\"ring\"", "\"one-peer-exponential\"")),
+        ("gt", 9, ("\"ring\"", "\"one-peer-exponential\"")),
+        // Fewer bytes, and fewer messages.
+        ("prdo", 9, ("[batch]", "local_steps = 2\n\n[wire]\nkind = \"bits\"\n\n[batch]")),
+        ("ed", 9, ("0.4\n", "\"0.4, 0.2 from 5\"\n\n[wire]\nkind = \"top\"\n")),
     ] {
-        let trio = Trio::new(method, rounds);
+        let trio = Trio::changed(method, rounds, |settings| settings.replacen(usual, other, 1));
         let mut children: Vec<_> = NAMES.iter().map(|name| (trio.start(name), *name)).collect();
         for (child, name) in &mut children {
             trio.done(child, name);

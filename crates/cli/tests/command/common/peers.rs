@@ -63,10 +63,15 @@ impl Trio {
 
     /// The same with another model.
     pub fn with(method: &str, rounds: u32, model: &str) -> Self {
+        Self::changed(method, rounds, |settings| settings.replace("{model}", model))
+    }
+
+    /// The same with other settings, which still have `{model}` in them.
+    pub fn changed(method: &str, rounds: u32, change: impl FnOnce(String) -> String) -> Self {
         let desk = Desk::new();
         write_data(&desk);
         let settings = SETTINGS.replace("{method}", method).replace("{rounds}", &rounds.to_string());
-        desk.write("run.toml", settings.replace("{model}", model));
+        desk.write("run.toml", change(settings).replace("{model}", "kind = \"softmax\""));
         let shares = [0, 1, 2].map(|i| (format!("{}.csv", NAMES[i]), RECORDS[i]));
         let trio = Self::with_keys(desk, rounds, shares);
         trio.agree("all.agreement");
