@@ -167,21 +167,26 @@ fn most(bits: u32) -> f64 {
 }
 
 /// With L = 2^(bits−1) − 1 and m the largest size: v becomes sign(v)·⌊|v|/m·L + u⌋·m/L, which is v on average. A single bit is a
-/// sign: m with probability (1 + v/m)/2.
+/// sign, of the mean size of all: not v on average, but nearer to it than any two values that are.
 fn pack_block(values: &[f64], bits: u32, dither: &mut impl Dither, decoded: &mut [f64], bytes: &mut Vec<u8>) {
     let sizes = values.iter().map(|v| v.abs());
     let largest =
         sizes.fold(0.0, |most: f64, v| if most.is_nan() || v.is_nan() { f64::NAN } else { most.max(v) });
     let levels = most(bits);
-    let step = if bits == 1 { largest } else { largest / levels };
+    let step = match bits {
+        1 if largest > 0.0 => {
+            largest * (values.iter().map(|v| v.abs() / largest).sum::<f64>() / values.len() as f64)
+        }
+        1 => largest,
+        _ => largest / levels,
+    };
     bytes.extend(step.to_le_bytes());
     let mut codes = Codes::default();
     for (value, out) in values.iter().zip(decoded) {
-        let u = dither.next();
         let code = match bits {
-            1 => u32::from((value / largest + 1.0) / 2.0 + u >= 1.0),
+            1 => u32::from(*value >= 0.0),
             _ => {
-                let size = (value.abs() / largest * levels + u).floor().clamp(0.0, levels) as u32;
+                let size = (value.abs() / largest * levels + dither.next()).floor().clamp(0.0, levels) as u32;
                 size | u32::from(*value < 0.0 && size > 0) << (bits - 1)
             }
         };
@@ -327,16 +332,23 @@ mod tests {
     }
 
     #[test]
+    fn signs_have_the_mean_size() {
+        let signs = packed(&[1.0, -2.0, 0.0, 0.5], Packing::Bits(1));
+        assert_eq!(signs.decoded().as_slice(), &[0.875, -0.875, 0.875, 0.875]);
+        assert_eq!(packed(&[0.0, -0.0], Packing::Bits(1)).decoded().as_slice(), &[0.0, 0.0]);
+    }
+
+    #[test]
     fn integers_are_right_on_average() {
         let values = [0.3, -0.71, 1.0, 0.0, -0.05];
-        for bits in [1, 2, 3, 8, 16] {
+        for bits in [2, 3, 8, 16] {
             let mut sums = [0.0; 5];
             for round in 0..4000 {
                 let vector = released(&values);
                 let packed = Packed::of(&vector, Packing::Bits(bits), &mut PublicDither::new(0, round));
                 sums.iter_mut().zip(packed.decoded().as_slice()).for_each(|(sum, v)| *sum += v / 4000.0);
             }
-            // A step of the grid is at most 2, so four deviations of the mean are at most 4/√4000.
+            // A step of the grid is at most 1, so four deviations of the mean are at most 4/√4000.
             assert!(sums.iter().zip(values).all(|(a, b)| (a - b).abs() < 0.064), "{bits}: {sums:?}");
         }
     }

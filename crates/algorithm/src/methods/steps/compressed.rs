@@ -71,7 +71,7 @@ pub const MIXED: Number = Number {
 pub const MEMORY: Number = Number {
     name: "wire.memory",
     symbol: "η",
-    doc: "how much of what was sent is remembered as known; 0 is 0.5 for 1 or 2 bits, otherwise 1",
+    doc: "how much of what was sent is remembered as known; 0 is 0.5 for 2 bits, otherwise 1",
     allowed: "from 0 to 1",
     is_allowed: |x| (0.0..=1.0).contains(&x),
     default: 0.0,
@@ -91,8 +91,8 @@ pub fn packing(settings: &Settings) -> Packing {
 /// γ and η: as given, or what this packing bears.
 fn steps(settings: &Settings) -> (f64, f64) {
     let (gamma, eta) = match packing(settings) {
-        Packing::Bits(1..=2) => (0.3, 0.5),
-        Packing::Top(_) => (0.3, 1.0),
+        Packing::Bits(2) => (0.3, 0.5),
+        Packing::Bits(1) | Packing::Top(_) => (0.3, 1.0),
         Packing::Plain | Packing::Bits(_) => (1.0, 1.0),
     };
     let given = |number: &Number, default: f64| match number.of(settings) {
