@@ -3,9 +3,9 @@
 use crate::error::{AuditError, refused};
 use prdo_accounting::{Accountant, Bounds, Event, History, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
-use prdo_algorithm::methods::directions::RESTART;
+use prdo_algorithm::methods::directions::{INTERVAL, RESTART};
 use prdo_algorithm::{Asks, Method, Settings};
-use prdo_privacy::{Batch, Batches, Clip, Ledger, Noised, PrivateRules, Query};
+use prdo_privacy::{Batch, Batches, Clip, Clips, Ledger, Noised, PrivateRules, Query};
 use std::sync::Arc;
 
 pub const NODES: usize = 4;
@@ -69,7 +69,7 @@ impl Setting {
         Ok(Self {
             name: name.into(),
             method,
-            settings: Settings::new(0.1).gamma(0.2).beta(0.8).with(RESTART.is(2.0)),
+            settings: Settings::new(0.1).gamma(0.2).beta(0.8).with(RESTART.is(2.0)).with(INTERVAL.is(1.0)),
             clip: Clip::new(1.0, 0.5).map_err(refused("clip"))?,
             noise_multiplier: z,
             batches: (batch, batch),
@@ -111,18 +111,19 @@ impl Setting {
     }
 
     /// The declared sensitivity of a query's sum, by the formula of what the method announces for the round: C_g,
-    /// γC_g + (1−γ)C_Δ, or κ times how far the query's points are apart.
+    /// γC_g + (1−γ)C_Δ, with κ times how far the query's points are apart for C_Δ where it is tied to that, or C₂.
     pub fn scale(&self, round: u32, query: &Query<'_, Noised>) -> f64 {
         let (c_g, c_d) = (self.clip.gradient(), self.clip.difference());
         match self.method.asks(&self.settings, round) {
             Asks::Gradient => c_g,
-            Asks::Recursive { gamma } => gamma * c_g + (1.0 - gamma) * c_d,
-            Asks::Moved { kappa } => {
+            Asks::Recursive { gamma, clips: Clips::Movement { kappa } } if gamma < 1.0 => {
                 let previous = query.difference().map_or(&[][..], |(previous, _)| previous.as_slice());
                 let squares = query.at().as_slice().iter().zip(previous).map(|(a, b)| (a - b) * (a - b));
                 let least = (1e-12 * c_g).clamp(1e-10, 1e10);
-                (kappa * squares.sum::<f64>().sqrt()).clamp(least, 1e10)
+                gamma * c_g + (1.0 - gamma) * (kappa * squares.sum::<f64>().sqrt()).clamp(least, 1e10)
             }
+            Asks::Recursive { gamma, .. } => gamma * c_g + (1.0 - gamma) * c_d,
+            Asks::Scaled { clip } => clip,
         }
     }
 

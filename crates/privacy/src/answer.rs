@@ -63,6 +63,10 @@ pub enum GateError {
     Weights { gradient: f64, difference: f64 },
     #[error("a bound of {kappa} per movement is not allowed: it must be a number above 0")]
     Movement { kappa: f64 },
+    #[error("gradients cannot be divided by the value {value} at {index}: it must be a number above 0")]
+    Scale { index: usize, value: f64 },
+    #[error("a clip of {clip} in scaled coordinates is not allowed: it must be from 1e-100 to 1e100")]
+    ScaledClip { clip: f64 },
     #[error("the model's engine does not give every parameter a coordinate of its own")]
     Places,
     #[error("clip.{field} = {value} is not allowed for a network: it must be from 1e-10 to 1e10")]

@@ -16,17 +16,26 @@ pub struct ClipError {
     pub value: f64,
 }
 
+/// Whether a contribution can be clipped at this norm.
+pub fn is_allowed(norm: f64) -> bool {
+    (1e-100..=1e100).contains(&norm)
+}
+
 impl Clip {
     pub fn new(gradient: f64, difference: f64) -> Result<Self, ClipError> {
-        let check = |field, value: f64| {
-            if (1e-100..=1e100).contains(&value) { Ok(value) } else { Err(ClipError { field, value }) }
-        };
+        let check =
+            |field, value: f64| if is_allowed(value) { Ok(value) } else { Err(ClipError { field, value }) };
         Ok(Self { gradient: check("gradient", gradient)?, difference: check("difference", difference)? })
     }
 
     /// The same, with another norm for differences, which is one that [`Clip::new`] allows.
     pub(crate) fn with_difference(self, difference: f64) -> Self {
         Self { difference, ..self }
+    }
+
+    /// The same, with another norm for gradients, which is one that [`Clip::new`] allows.
+    pub(crate) fn with_gradient(self, gradient: f64) -> Self {
+        Self { gradient, ..self }
     }
 
     pub fn gradient(&self) -> f64 {

@@ -48,7 +48,7 @@ pub use model::{Data, Model, Records};
 pub use packed::{Dither, Packed, Packing, PublicDither};
 pub use prdo_accounting::History;
 pub use protection::{Exposed, Noised, Protection};
-pub use query::Query;
+pub use query::{Clips, Query};
 pub use released::{DecodeError, Released};
 pub use rules::{OpenRules, PrivateRules};
 pub use sampling::{Batch, Batches, Sampling, SamplingError};

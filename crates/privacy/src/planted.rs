@@ -44,8 +44,12 @@ impl Planted {
         clip
     }
 
+    /// The sum before its noise, and after it.
     #[inline]
-    pub(crate) fn sum(self, _: &mut [i64], _: Grid, _: f64) {}
+    pub(crate) fn sum<P: Protection>(self, _: &mut [i64], _: Grid, _: &Query<'_, P>, _: (&Clip, usize)) {}
+
+    #[inline]
+    pub(crate) fn noised<P: Protection>(self, _: &mut [i64], _: &Query<'_, P>) {}
 
     /// Whose noise it is: node and round.
     #[inline]
@@ -61,12 +65,13 @@ impl Planted {
 }
 
 #[cfg(all(feature = "planted-bugs", debug_assertions))]
-pub use bugs::Bug;
+pub use bugs::{Bug, Need};
 
 #[cfg(all(feature = "planted-bugs", debug_assertions))]
 mod bugs {
     use super::*;
     use crate::clip;
+    use crate::query::Clips;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Bug {
@@ -79,6 +84,12 @@ mod bugs {
         DifferenceUnclipped,
         /// The bound of a movement is computed from how many records were drawn, and so is its noise.
         MovementFromRecords,
+        /// The noise of scaled coordinates is drawn in the gradient's, and scaled with it.
+        NoiseInOtherCoordinates,
+        /// Gradients are clipped before they are scaled.
+        ClippedInOtherCoordinates,
+        /// What is sent in few bits is rounded before the noise, which is not enlarged for it.
+        CompressedBeforeNoise,
         /// The average is clipped instead of each record.
         ClipAfterAveraging,
         /// Records are sampled twice as often as is charged.
@@ -103,12 +114,15 @@ mod bugs {
     }
 
     impl Bug {
-        pub const ALL: [Bug; 18] = [
+        pub const ALL: [Bug; 21] = [
             Bug::ExtraGamma,
             Bug::LaterScaleAtStart,
             Bug::NoDifferenceInScale,
             Bug::DifferenceUnclipped,
             Bug::MovementFromRecords,
+            Bug::NoiseInOtherCoordinates,
+            Bug::ClippedInOtherCoordinates,
+            Bug::CompressedBeforeNoise,
             Bug::ClipAfterAveraging,
             Bug::RateDoubled,
             Bug::FixedSizeBatch,
@@ -124,20 +138,40 @@ mod bugs {
             Bug::NoiseMinusFivePercent,
         ];
 
-        /// Whether a method that asks for no differences can have it.
-        pub fn needs_differences(self) -> bool {
+        /// What a method must ask for to have it; `None`: anything.
+        pub fn needs(self) -> Option<Need> {
             use Bug::*;
-            matches!(self, ExtraGamma | LaterScaleAtStart | NoDifferenceInScale | DifferenceUnclipped)
-        }
-
-        /// Whether a method whose differences are not tied to the movement cannot have it.
-        pub fn needs_movement(self) -> bool {
-            self == Bug::MovementFromRecords
+            match self {
+                ExtraGamma | LaterScaleAtStart | NoDifferenceInScale | DifferenceUnclipped => {
+                    Some(Need::Differences)
+                }
+                MovementFromRecords => Some(Need::Movement),
+                NoiseInOtherCoordinates | ClippedInOtherCoordinates => Some(Need::Scaled),
+                _ => None,
+            }
         }
     }
 
+    /// What only some methods ask for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Need {
+        Differences,
+        /// Differences that are clipped at a multiple of the movement.
+        Movement,
+        /// Gradients in scaled coordinates.
+        Scaled,
+    }
+
     fn is_moved<P: Protection>(query: &Query<'_, P>) -> bool {
-        query.difference.is_some_and(|d| d.per_movement.is_some())
+        query.difference.is_some() && matches!(query.clips, Clips::Movement { .. })
+    }
+
+    /// Multiplies steps by the scale of their coordinates, or divides them by it.
+    fn rescale<P: Protection>(sum: &mut [i64], query: &Query<'_, P>, divide: bool) {
+        let scales = query.scaled.iter().flat_map(|scaled| scaled.by.as_slice());
+        for (steps, by) in sum.iter_mut().zip(scales) {
+            *steps = (*steps as f64 * if divide { 1.0 / by } else { *by }).round() as i64;
+        }
     }
 
     impl Planted {
@@ -176,6 +210,13 @@ mod bugs {
                 Some(Bug::MovementFromRecords) if is_moved(query) => {
                     Clip::new(clip.gradient(), clip.difference() * (0.5 + drawn))
                 }
+                Some(Bug::ClippedInOtherCoordinates) => match query.scaled {
+                    Some(scaled) => {
+                        let least = scaled.by.as_slice().iter().fold(f64::INFINITY, |a, b| a.min(*b));
+                        Clip::new(clip.gradient() / least, clip.difference())
+                    }
+                    None => return clip,
+                },
                 Some(Bug::DifferenceUnclipped) => Clip::new(clip.gradient(), 1e100),
                 Some(Bug::ClipAfterAveraging) => Clip::new(1e100, 1e100),
                 _ => return clip,
@@ -183,11 +224,34 @@ mod bugs {
             changed.unwrap_or(clip)
         }
 
-        pub(crate) fn sum(self, sum: &mut [i64], grid: Grid, bound: f64) {
-            if self.bug == Some(Bug::ClipAfterAveraging) {
-                let values: Vec<f64> = sum.iter().map(|steps| grid.value(*steps)).collect();
-                let factor = clip::factor(1.0, clip::norm(&values).unwrap_or(0.0), bound);
-                sum.iter_mut().zip(values).for_each(|(steps, value)| *steps = grid.round(factor * value));
+        pub(crate) fn sum<P: Protection>(
+            self,
+            sum: &mut [i64],
+            grid: Grid,
+            query: &Query<'_, P>,
+            (clip, size): (&Clip, usize),
+        ) {
+            let scale = query.scale(clip);
+            match self.bug {
+                Some(Bug::ClipAfterAveraging) => {
+                    let values: Vec<f64> = sum.iter().map(|steps| grid.value(*steps)).collect();
+                    let norm = clip::norm(&values).unwrap_or(0.0);
+                    let factor = clip::factor(1.0, norm, size as f64 * scale);
+                    sum.iter_mut().zip(values).for_each(|(steps, value)| *steps = grid.round(factor * value));
+                }
+                Some(Bug::CompressedBeforeNoise) => {
+                    for steps in sum {
+                        *steps = grid.round((grid.value(*steps) / scale).round() * scale);
+                    }
+                }
+                Some(Bug::NoiseInOtherCoordinates) => rescale(sum, query, false),
+                _ => {}
+            }
+        }
+
+        pub(crate) fn noised<P: Protection>(self, sum: &mut [i64], query: &Query<'_, P>) {
+            if self.bug == Some(Bug::NoiseInOtherCoordinates) {
+                rescale(sum, query, true);
             }
         }
 

@@ -7,8 +7,8 @@
 //! 3. a decoded neighbour's message: [`Released::from_wire`] and [`Released::unpack`], `Noised` only;
 //! 4. a vector saved earlier by [`Released::save`] and read back with the same protection: [`Released::load`].
 //!
-//! Everything else is post-processing of values of the *same* protection, linear or [packing](crate::packed), which costs no privacy for a
-//! noised value; there is no conversion from exposed to noised. Doors 2 to 4 trust their caller: declaring a
+//! Everything else is post-processing of values of the *same* protection, which costs no privacy for a noised value: linear,
+//! coordinate by coordinate, or [packing](crate::packed); there is no conversion from exposed to noised. Doors 2 to 4 trust their caller: declaring a
 //! vector public, or decoding bytes that were made by hand, is a false statement rather than a slip, and the
 //! type system guards against slips.
 
@@ -91,6 +91,12 @@ impl<P: Protection> Released<P> {
         for (j, value) in self.values.iter_mut().enumerate() {
             *value = terms.iter().fold(*value, |sum, (c, v)| sum + c * v[j]);
         }
+    }
+
+    /// `f` of every coordinate. A function without surroundings: it knows nothing but the value.
+    #[must_use]
+    pub fn map(&self, f: fn(f64) -> f64) -> Self {
+        Self::from_gate(self.values.iter().map(|v| f(*v)).collect())
     }
 
     pub fn clear(&mut self) {

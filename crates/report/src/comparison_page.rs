@@ -3,7 +3,7 @@
 use crate::baseline::line_label;
 use crate::comparison::ComparisonReport;
 use crate::page::{Page, table};
-use crate::privacy::{Statement, Tone, is_moved, statement};
+use crate::privacy::{Statement, Tone, statement};
 use crate::run_folder::{Gap, Report, add_gaps, nothing, text};
 use crate::{chart, glossary};
 use prdo_plot::{Chart, Figure, Scale};
@@ -162,7 +162,7 @@ impl ComparisonReport {
                 seeds: group.cells.iter().map(|cell| cell.seed).collect(),
                 clip: cell.clip,
                 gamma: cell.gamma,
-                moved: is_moved(cell.method),
+                own_clip: cell.own_clip,
             });
             for (text, kind) in statement {
                 match kind {

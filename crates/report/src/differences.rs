@@ -214,6 +214,7 @@ mod tests {
             seconds: 0.0,
             clip: None,
             gamma: None,
+            own_clip: None,
             rounds: 10,
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::wording::short;
 use prdo_accounting::Method as Accounting;
-use prdo_algorithm::{Asks, Method, Settings};
-use prdo_store::{Guarantee, MapOf};
+use prdo_store::{Guarantee, MapOf, OwnClip};
 
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -15,14 +14,8 @@ pub struct Statement {
     pub clip: Option<(f64, f64)>,
     /// γ, for methods that use same-record differences.
     pub gamma: Option<f64>,
-    /// Whether differences are clipped at a multiple of the node's movement.
-    pub moved: bool,
-}
-
-/// Whether a method asks for differences that are clipped at a multiple of the movement.
-pub fn is_moved(method: Method) -> bool {
-    let asks = |round| method.asks(&Settings::new(1.0), round);
-    (0..2).any(|round| matches!(asks(round), Asks::Moved { .. }))
+    /// What is clipped in another way.
+    pub own_clip: Option<OwnClip>,
 }
 
 /// How a paragraph of a statement is to be shown.
@@ -61,6 +54,36 @@ fn accountant(accounting: Accounting) -> &'static str {
     }
 }
 
+/// How contributions are clipped, and the sensitivity that follows.
+fn clipping((c_g, c_d): (f64, f64), gamma: Option<f64>, own_clip: Option<OwnClip>) -> String {
+    let sensitivity = |gamma: f64| gamma * c_g + (1.0 - gamma) * c_d;
+    match (own_clip, gamma) {
+        (Some(OwnClip::Movement { kappa }), Some(gamma)) => format!(
+            "clipped at C_g = {c_g} (gradients) and at {kappa}·‖x − x₋‖ (same-record differences; how far the node moved since \
+             the round before, which is public), giving the sensitivity γC_g + (1−γ)·{kappa}·‖x − x₋‖ with γ = {gamma}"
+        ),
+        (Some(OwnClip::Movement { .. }), None) => format!(
+            "clipped at C_g = {c_g} (gradients) and at κ‖x − x₋‖ (same-record differences; how far the node moved since the \
+             round before, which is public), which are the sensitivities of these releases"
+        ),
+        (Some(OwnClip::Scaled { clip }), _) => format!(
+            "clipped at C_g = {c_g} (gradients) and at C₂ = {clip} (gradients divided by what earlier releases say of each \
+             coordinate's size), which are the sensitivities of these releases, each in its own coordinates"
+        ),
+        (Some(OwnClip::Combined), Some(gamma)) => format!(
+            "clipped as one sum of gradient and same-record difference, at the sensitivity S_γ = γC_g + (1−γ)C_Δ = {:.4} per \
+             record against C_g = {c_g} for Exact Diffusion",
+            sensitivity(gamma)
+        ),
+        (None, Some(gamma)) if gamma < 1.0 => format!(
+            "clipped at C_g = {c_g} (gradients) and C_Δ = {c_d} (same-record differences), giving the sensitivity \
+             S_γ = γC_g + (1−γ)C_Δ = {:.4} per record against C_g = {c_g} for Exact Diffusion",
+            sensitivity(gamma)
+        ),
+        (Some(OwnClip::Combined), None) | (None, _) => format!("clipped at C_g = {c_g}"),
+    }
+}
+
 pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
     let Some(g) = s.guarantee else {
         return vec![(
@@ -70,19 +93,7 @@ pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
             Tone::Warning,
         )];
     };
-    let (c_g, c_d) = s.clip.unwrap_or((f64::NAN, f64::NAN));
-    let clipping = match s.gamma {
-        Some(gamma) if gamma < 1.0 => format!(
-            "clipped at C_g = {c_g} (gradients) and C_Δ = {c_d} (same-record differences), giving the sensitivity \
-             S_γ = γC_g + (1−γ)C_Δ = {:.4} per record against C_g = {c_g} for Exact Diffusion",
-            gamma * c_g + (1.0 - gamma) * c_d
-        ),
-        _ if s.moved => format!(
-            "clipped at C_g = {c_g} (gradients) and at κ‖x − x₋‖ (same-record differences; how far the node moved since the \
-             round before, which is public), which are the sensitivities of these releases"
-        ),
-        _ => format!("clipped at C_g = {c_g}"),
-    };
+    let clipping = clipping(s.clip.unwrap_or((f64::NAN, f64::NAN)), s.gamma, s.own_clip);
     vec![
         (
             format!(

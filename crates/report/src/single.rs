@@ -4,7 +4,7 @@ use crate::baseline::line_label;
 use crate::glossary::{self, meaning};
 use crate::network::network_figure;
 use crate::page::{Page, table};
-use crate::privacy::{Statement, Tone, features_note, is_moved, statement};
+use crate::privacy::{Statement, Tone, features_note, statement};
 use crate::run_folder::{Gap, Report, RunFolder, add_gaps, nothing};
 use crate::style::{bytes, figure, measured_note, method_style, percent};
 use crate::verdict::capitalised;
@@ -15,7 +15,7 @@ use prdo_algorithm::Method;
 use prdo_plot::{Chart, Figure, LegendPlace, Scale, Series};
 use prdo_runfile::{Document, Key, wiring};
 use prdo_simulator::Row;
-use prdo_store::{Guarantee, Summary, divergence, names};
+use prdo_store::{Guarantee, OwnClip, Summary, divergence, names};
 use std::path::Path;
 
 /// A graph of more nodes is not worked out again for its picture.
@@ -320,16 +320,15 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
         }
     });
     let clip = document.float(Key::ClipGradient);
+    let (rounds, settings) =
+        (document.integer(Key::Rounds).unwrap_or(0), document.run_file().settings_of(method));
     Statement {
         guarantee,
-        rounds: document.integer(Key::Rounds).unwrap_or(0),
+        rounds,
         seeds: document.integer(Key::Seed).into_iter().collect(),
         clip: clip.map(|c| (c, document.float(Key::ClipDifference).unwrap_or(c))),
-        gamma: method
-            .card()
-            .differences
-            .then(|| method.asks(&document.run_file().settings_of(method), 1).gamma()),
-        moved: is_moved(method),
+        gamma: method.card().differences.then(|| method.asks(&settings, 1).gamma()),
+        own_clip: OwnClip::of(method, &settings, rounds as u32),
     }
 }
 

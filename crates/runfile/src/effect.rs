@@ -67,7 +67,8 @@ impl RunFile {
                 if !parameters::is_read(method, place) {
                     return Some(Unread { decided_by: Key::MethodName, why });
                 }
-                let (decided_by, needed) = parameters::needs(place)?;
+                let (decided_by, needed) = parameters::condition(method, place)?;
+                let decided_by = Key::named(&decided_by)?;
                 let given = self.document.text(decided_by).unwrap_or_default();
                 let why = Some(format!("{decided_by} = {given:?}"));
                 return (given != needed).then_some(Unread { decided_by, why });

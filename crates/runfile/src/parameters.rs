@@ -1,6 +1,5 @@
 //! The parameters of methods, as keys: everything about them follows from the methods' own cards.
 
-use crate::schema::Key;
 use crate::value::{Definition, ValueType};
 use prdo_algorithm::Method;
 use prdo_algorithm::methods::{Parameter, key};
@@ -71,13 +70,13 @@ pub(crate) fn is_read(method: Method, place: u8) -> bool {
     method.card().reads(PARAMETERS[usize::from(place)].0)
 }
 
+/// The choice without which this method does not read the parameter at this place: its path and what must be chosen.
+pub(crate) fn condition(method: Method, place: u8) -> Option<(String, &'static str)> {
+    let (name, value) = method.card().condition(PARAMETERS[usize::from(place)].0)?;
+    Some((key(name), value))
+}
+
 /// Whether the parameter at this place means, at its default, the method without it.
 pub(crate) fn is_option(place: u8) -> bool {
     PARAMETERS[usize::from(place)].0.is_option()
-}
-
-/// The choice without which the parameter at this place is not read: its key and what must be chosen.
-pub(crate) fn needs(place: u8) -> Option<(Key, &'static str)> {
-    let (name, value) = PARAMETERS[usize::from(place)].0.needs()?;
-    Some((Key::named(&key(name))?, value))
 }

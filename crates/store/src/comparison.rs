@@ -1,5 +1,6 @@
 //! `comparison.json`: everything a comparison's report is built from; and the runs of one that is not finished.
 
+use crate::own_clip::OwnClip;
 use crate::row::{format_row, parse_lines};
 use prdo_accounting::{AccountingError, Event, History, Method as Accounting};
 use prdo_algorithm::Method;
@@ -60,6 +61,8 @@ pub struct Cell {
     pub clip: Option<(f64, f64)>,
     /// γ, for methods with differences.
     pub gamma: Option<f64>,
+    /// What it clips at instead.
+    pub own_clip: Option<OwnClip>,
     pub rounds: u64,
 }
 
@@ -93,6 +96,8 @@ struct WrittenCell {
     clip: Option<(f64, f64)>,
     #[serde(default)]
     gamma: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_clip: Option<OwnClip>,
     rounds: u64,
     #[serde(default)]
     late_grad_norm: Option<f64>,
@@ -114,6 +119,7 @@ impl From<Cell> for WrittenCell {
             most_common_class: cell.most_common_class,
             clip: cell.clip,
             gamma: cell.gamma,
+            own_clip: cell.own_clip,
             rounds: cell.rounds,
         }
     }
@@ -135,6 +141,7 @@ impl TryFrom<WrittenCell> for Cell {
             most_common_class: cell.most_common_class,
             clip: cell.clip,
             gamma: cell.gamma,
+            own_clip: cell.own_clip,
             rounds: cell.rounds,
         })
     }

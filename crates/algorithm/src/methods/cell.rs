@@ -116,9 +116,10 @@ impl<P: Protection, D: DirectionState<P>, S: StepState<P>> Node<P> for CellNode<
         self.t = rounds;
         let needed = D::REMEMBERS || self.step.needs_last_direction();
         let mut vectors = self.step.restore();
-        let direction = self.direction.restore();
-        if needed {
-            vectors.extend(direction);
+        vectors.extend(self.direction.restore());
+        if !needed {
+            // v, which is made anew before it is read.
+            vectors.pop();
         }
         vectors
     }

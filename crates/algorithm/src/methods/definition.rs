@@ -5,7 +5,7 @@ use super::settings::{Settings, SettingsError};
 use crate::graph::{Found, Mixings, Needs, NetworkError, Spectrum};
 use crate::message::Shape;
 use crate::node::Node;
-use prdo_privacy::{Exposed, Noised, Protection, Start};
+use prdo_privacy::{Clips, Exposed, Noised, Protection, Start};
 
 /// What a method is, for lists, reports, run files and tuning.
 #[derive(Clone, Copy, Debug)]
@@ -31,19 +31,25 @@ impl Card {
     pub fn reads(&self, parameter: &Parameter) -> bool {
         self.parameters.iter().any(|own| own.name() == parameter.name())
     }
+
+    /// The choice of this method without which it does not read this parameter, and what must be chosen.
+    pub fn condition(&self, parameter: &Parameter) -> Option<(&'static str, &'static str)> {
+        parameter.needs().filter(|(choice, _)| self.parameters.iter().any(|own| own.name() == *choice))
+    }
 }
 
 /// What a round asks of each sampled record. The sensitivity that is declared for the round follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asks {
     Gradient,
-    /// γ · its clipped gradient + (1 − γ) · its gradient's clipped change since the round before.
+    /// γ · its gradient + (1 − γ) · its gradient's change since the round before, clipped so.
     Recursive {
         gamma: f64,
+        clips: Clips,
     },
-    /// Its gradient's change since the round before, clipped at κ times how far the node moved.
-    Moved {
-        kappa: f64,
+    /// Its gradient, divided by a released vector and clipped at this norm then.
+    Scaled {
+        clip: f64,
     },
 }
 
@@ -51,10 +57,22 @@ impl Asks {
     /// The weight of the gradient; the rest is the difference's.
     pub fn gamma(self) -> f64 {
         match self {
-            Asks::Gradient => 1.0,
-            Asks::Recursive { gamma } => gamma,
-            Asks::Moved { .. } => 0.0,
+            Asks::Gradient | Asks::Scaled { .. } => 1.0,
+            Asks::Recursive { gamma, .. } => gamma,
         }
+    }
+
+    /// κ, where differences are asked for that are clipped at κ times the movement.
+    pub fn kappa(self) -> Option<f64> {
+        match self {
+            Asks::Recursive { gamma, clips: Clips::Movement { kappa } } if gamma < 1.0 => Some(kappa),
+            Asks::Gradient | Asks::Scaled { .. } | Asks::Recursive { .. } => None,
+        }
+    }
+
+    /// Whether C_Δ plays a part.
+    pub fn reads_difference_clip(self) -> bool {
+        matches!(self, Asks::Recursive { gamma, clips: Clips::Separate | Clips::Combined } if gamma < 1.0)
     }
 }
 
@@ -215,7 +233,7 @@ impl Method {
 
     /// Whether rounds after the first ask for same-record differences that are clipped at C_Δ.
     pub fn asks_differences(self, settings: &Settings) -> bool {
-        matches!(self.asks(settings, 1), Asks::Recursive { gamma } if gamma < 1.0)
+        self.asks(settings, 1).reads_difference_clip()
     }
 }
 

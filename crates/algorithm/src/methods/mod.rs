@@ -43,6 +43,7 @@ methods! {
     Gt = gt;
     Muffliato = muffliato;
     Diff2 = diff2;
+    Dp2 = dp2;
     Sgp = sgp;
     PushPrdo = push_prdo;
 }
@@ -101,8 +102,8 @@ mod tests {
                     let asks = method.asks(&settings, round);
                     let (query, gamma) = (node.query(), asks.gamma());
                     // All answers are the start: a node has moved by α times its norm, or a gossip's own share of it.
-                    let difference = match (asks, query.difference()) {
-                        (Asks::Moved { kappa }, Some((previous, _))) => {
+                    let difference = match (asks.kappa(), query.difference()) {
+                        (Some(kappa), Some((previous, _))) => {
                             let moved = query.at().as_slice().iter().zip(previous.as_slice());
                             kappa * moved.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
                         }

@@ -34,7 +34,7 @@ pub struct Number {
     pub by_round: bool,
     /// Whether its default means the method without it, and run files that are written back leave it out then.
     pub option: bool,
-    /// The choice (its name and what must be chosen) without which this one is not read.
+    /// The choice (its name and what must be chosen) without which methods that have this choice do not read the number.
     pub needs: Option<(&'static str, &'static str)>,
 }
 
@@ -87,7 +87,7 @@ impl Parameter {
         }
     }
 
-    /// The choice without which it is not read.
+    /// The choice without which methods that have it do not read this one.
     pub const fn needs(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Parameter::Number(number) => number.needs,

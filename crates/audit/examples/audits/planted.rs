@@ -1,8 +1,10 @@
 //! Which checks catch which planted bug.
 
 use crate::broken::Broken;
+use prdo_algorithm::Asks;
+use prdo_algorithm::methods::directions::INTERVAL;
 use prdo_audit::Audit;
-use prdo_privacy::planted::Bug;
+use prdo_privacy::planted::{Bug, Need};
 use std::time::Instant;
 
 pub fn audits(words: &[String]) {
@@ -10,11 +12,13 @@ pub fn audits(words: &[String]) {
     let full = words.get(1).is_some_and(|word| word == "full");
     let only = words.get(2);
     for bug in Bug::ALL {
-        let asks = method.asks(&prdo_algorithm::Settings::new(0.1), 1);
-        let applies = match asks {
-            prdo_algorithm::Asks::Gradient => !bug.needs_differences() && !bug.needs_movement(),
-            prdo_algorithm::Asks::Recursive { .. } => !bug.needs_movement(),
-            prdo_algorithm::Asks::Moved { .. } => true,
+        let settings = prdo_algorithm::Settings::new(0.1).with(INTERVAL.is(1.0));
+        let asks: Vec<Asks> = (0..3).map(|round| method.asks(&settings, round)).collect();
+        let applies = match bug.needs() {
+            None => true,
+            Some(Need::Differences) => asks.iter().any(|asks| matches!(asks, Asks::Recursive { .. })),
+            Some(Need::Movement) => asks.iter().any(|asks| asks.kappa().is_some()),
+            Some(Need::Scaled) => asks.iter().any(|asks| matches!(asks, Asks::Scaled { .. })),
         };
         if !applies || only.is_some_and(|only| *only != format!("{bug:?}")) {
             continue;

@@ -159,7 +159,8 @@ fn with_network<F: Feature>(
     let models: [BoxedModel<F>; 2] = [Box::new(network.clone()), Box::new(network.clone())];
     let start = (model.start, constants.as_ref());
     let built = finish(run, kind, wiring, holdings, models, start)?;
-    let points = if built.method.asks(&built.settings, 1) == Asks::Gradient { 1 } else { 2 };
+    let asks = built.method.asks(&built.settings, 1);
+    let points = if matches!(asks, Asks::Recursive { .. }) { 2 } else { 1 };
     let bytes = rayon::current_num_threads() * network.bytes(points);
     Ok(Built { network: Some(NetworkFacts { spec, bytes, constants }), ..built })
 }

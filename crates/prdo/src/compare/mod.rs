@@ -16,7 +16,7 @@ use prdo_plot::Theme;
 use prdo_report::{ComparisonReport, measured_note, network_figure};
 use prdo_runfile::{ConfigError, Document, Key, Value};
 use prdo_simulator::Row;
-use prdo_store::Cell;
+use prdo_store::{Cell, OwnClip};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
@@ -236,6 +236,7 @@ fn cell(labels: &Labels, document: &Document, built: &Built, (rows, seconds): (V
         seconds,
         clip: built.clip,
         gamma: method.card().differences.then_some(method.asks(&built.settings, 1).gamma()),
+        own_clip: OwnClip::of(method, &built.settings, built.prepared.schedule.rounds),
         rounds: u64::from(built.prepared.schedule.rounds),
     }
 }

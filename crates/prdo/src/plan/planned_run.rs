@@ -78,8 +78,8 @@ pub fn planned_run(
     let (first, size, sampling) = recipe.batch;
     // The theorem's γ, for what is not of its kind: Exact Diffusion's.
     let gamma = match recipe.method.asks(&recipe.settings, 1) {
-        Asks::Recursive { gamma } => gamma,
-        Asks::Gradient | Asks::Moved { .. } => 1.0,
+        Asks::Recursive { gamma, .. } if gamma > 0.0 => gamma,
+        Asks::Gradient | Asks::Recursive { .. } | Asks::Scaled { .. } => 1.0,
     };
     let first = if recipe.method.card().first_batch { first } else { size };
     let given = Problem { dimension: Some(outline.model.dimension as u64), ..given };

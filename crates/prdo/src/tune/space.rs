@@ -1,7 +1,7 @@
 //! What is varied: keys of the run file, each within a range around what the run file says.
 
 use prdo_algorithm::Method;
-use prdo_algorithm::methods::{Number, Parameter, Tuning};
+use prdo_algorithm::methods::{Number, Parameter, Tuning, key};
 use prdo_runfile::{Document, Key};
 
 /// The numbers of the methods that are tuned, each with its key and range, in the order of the methods.
@@ -14,6 +14,14 @@ pub fn numbers() -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
 
 fn numbers_of(method: Method) -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
     numbers().filter(move |(_, number, _)| method.card().reads(&number.parameter()))
+}
+
+/// Whether `method` reads this number with the choices of the run file.
+fn is_chosen(document: &Document, method: Method, number: &Number) -> bool {
+    let condition = method.card().condition(&number.parameter());
+    condition.is_none_or(|(choice, value)| {
+        Key::named(&key(choice)).and_then(|choice| document.text(choice)).as_deref() == Some(value)
+    })
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -117,9 +125,11 @@ impl Space {
             clip: clips.then_some(clip),
             difference: (run.clip.difference.unwrap_or(0.02 * clip) / clip).min(1.0),
             parameters: numbers_of(method)
+                .filter(|(_, own, _)| is_chosen(document, method, own))
                 .map(|(key, own, _)| (key, document.float(key).unwrap_or(own.default)))
                 .collect(),
         };
+        let tied = method.asks(&run.settings_of(method), 1).kappa().is_some();
         let laws = [
             (Axis::StepSize, Tuning::Factors(step / 20.0, step * 20.0)),
             (Axis::Rounds, Tuning::Whole((rounds / 8.0).max(5.0), (rounds * 2.0).max(5.0))),
@@ -128,7 +138,12 @@ impl Space {
         ];
         let varied = |(axis, _): &(Axis, Tuning)| {
             let clip = matches!(axis, Axis::Clip | Axis::Difference);
-            !keep.contains(axis) && (clips || !clip)
+            let read = match axis {
+                Axis::Parameter(key) => fixed.parameters.iter().any(|(own, _)| own == key),
+                Axis::Difference => !tied,
+                _ => true,
+            };
+            read && !keep.contains(axis) && (clips || !clip)
         };
         Self { laws: laws.into_iter().chain(Axis::own(method)).filter(varied).collect(), fixed }
     }
@@ -208,11 +223,16 @@ mod tests {
                 &common[..],
                 &[
                     "method.gamma",
+                    "method.kappa",
                     "clip.difference",
                     "method.beta",
                     "method.exchanges",
-                    "method.kappa",
-                    "method.restart"
+                    "method.restart",
+                    "method.interval",
+                    "method.decay",
+                    "method.floor",
+                    "method.scaled_clip",
+                    "method.scaled_step"
                 ]
             ]
             .concat()

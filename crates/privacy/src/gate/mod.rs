@@ -10,14 +10,16 @@ pub use measure::Measurement;
 pub use shard::{Shard, ShardError};
 
 use crate::answer::{Answer, Answerer, Diagnostics, GateError};
-use crate::clip::{Clip, relative_error};
+use crate::clip::{self, Clip, relative_error};
+use crate::engine::Engine;
 use crate::grid::Grid;
 use crate::ledger::{Ledger, LedgerError};
+use crate::linear::Linear;
 use crate::model::{Data, Model, Records};
 use crate::noise::add_gaussian;
 use crate::planted::Planted;
 use crate::protection::{Cases, Exposed, Noised, Protection};
-use crate::query::Query;
+use crate::query::{Clips, Query};
 use crate::released::Released;
 use crate::rules::{OpenRules, PrivateRules};
 use crate::sampling::{self, Sampling};
@@ -47,6 +49,13 @@ const PART: usize = 1 << 14;
 /// Records a thread takes at a time. Fixed, so that floating-point sums do not depend on the thread count.
 const CHUNK: usize = 2048;
 
+/// What computes contributions: the model's engine, its slopes and inputs, or its gradients one by one.
+enum Path<'a, D> {
+    Single(&'a dyn Engine<D>),
+    RankOne(&'a dyn Linear<D>),
+    Plain,
+}
+
 /// A batch's clipped contributions in steps of the grid, added up, with their counts.
 type Sum = (Vec<i64>, Diagnostics);
 
@@ -75,7 +84,11 @@ impl<M: Model, P: Protection> Gate<M, P> {
     /// Both points have the model's size and the weights are weights: checked before any record is read.
     fn check(&self, query: &Query<'_, P>) -> Result<(), GateError> {
         let model = self.model.dimension();
-        let sizes = [Some(query.at.dimension()), query.difference.map(|d| d.previous.dimension())];
+        let sizes = [
+            Some(query.at.dimension()),
+            query.difference.map(|d| d.previous.dimension()),
+            query.scaled.map(|s| s.by.dimension()),
+        ];
         if let Some(query) = sizes.into_iter().flatten().find(|size| *size != model) {
             return Err(GateError::Dimension { query, model });
         }
@@ -84,9 +97,30 @@ impl<M: Model, P: Protection> Gate<M, P> {
         if !(weight(gradient) && weight(difference) && gradient + difference > 0.0) {
             return Err(GateError::Weights { gradient, difference });
         }
-        match query.difference.and_then(|d| d.per_movement) {
-            Some(kappa) if !(kappa.is_finite() && kappa > 0.0) => Err(GateError::Movement { kappa }),
-            _ => Ok(()),
+        if let Clips::Movement { kappa } = query.clips
+            && !(kappa.is_finite() && kappa > 0.0)
+        {
+            return Err(GateError::Movement { kappa });
+        }
+        let Some(scaled) = query.scaled else { return Ok(()) };
+        if !clip::is_allowed(scaled.clip) {
+            return Err(GateError::ScaledClip { clip: scaled.clip });
+        }
+        match scaled.by.as_slice().iter().position(|by| !(by.is_finite() && *by > 0.0)) {
+            Some(index) => Err(GateError::Scale { index, value: scaled.by.as_slice()[index] }),
+            None => Ok(()),
+        }
+    }
+
+    /// How contributions to this query are computed. In scaled coordinates no gradient has rank one, and an engine's are not
+    /// clipped piece by piece there; nor are weighted sums of gradient and difference.
+    fn path(&self, query: &Query<'_, P>) -> Path<'_, M::Data> {
+        match (self.model.engine(), self.model.linear()) {
+            _ if query.scaled.is_some() => Path::Plain,
+            (Some(_), _) if query.clips == Clips::Combined => Path::Plain,
+            (Some(engine), _) => Path::Single(engine),
+            (None, Some(linear)) => Path::RankOne(linear),
+            (None, None) => Path::Plain,
         }
     }
 
@@ -150,24 +184,30 @@ impl<M: Model, P: Protection> Gate<M, P> {
         slots
     }
 
-    /// The grid for contributions of norm at most `scale` under noise of multiplier `z`, and by how much a computed
-    /// contribution may exceed its bound.
-    fn arithmetic(&self, scale: f64, z: f64) -> (Grid, f64) {
-        match self.model.engine() {
+    /// The grid for contributions to this query under noise of multiplier `z`, and by how much a computed contribution may
+    /// exceed its bound.
+    fn arithmetic(&self, query: &Query<'_, P>, clip: &Clip, z: f64) -> (Grid, f64) {
+        let scale = query.scale(clip);
+        match self.path(query) {
             // 2²⁵ steps and 53-bit normals: rounding hides the lattice of the drawn doubles up to the largest z.
-            Some(_) => (Grid::for_single(scale), single::RELATIVE_ERROR),
+            Path::Single(_) => (Grid::for_single(scale), single::RELATIVE_ERROR),
             // A grid in proportion to the noise: rounding then hides the lattice of the drawn doubles at any z.
-            None => (Grid::for_scale(scale * z.max(1.0)), relative_error(self.model.dimension())),
+            Path::RankOne(_) | Path::Plain => {
+                (Grid::for_scale(scale * z.max(1.0)), relative_error(self.model.dimension()))
+            }
         }
     }
 
     /// Exact sum, on the grid, of the batch's clipped contributions.
     fn clipped_sum(&self, query: &Query<'_, P>, clip: &Clip, grid: Grid, batch: &[u32]) -> Sum {
-        if let Some(engine) = self.model.engine() {
-            return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
-        }
-        if let Some(model) = self.model.linear() {
-            return rank_one::clipped_sum(model, self.shard.data(), query, (clip, grid), batch);
+        match self.path(query) {
+            Path::Single(engine) => {
+                return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
+            }
+            Path::RankOne(model) => {
+                return rank_one::clipped_sum(model, self.shard.data(), query, (clip, grid), batch);
+            }
+            Path::Plain => {}
         }
         let dimension = self.model.dimension();
         let part = |records: &[u32]| {
@@ -233,7 +273,7 @@ impl<M: Model> Gate<M, Noised> {
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
         let event = Event::sampled_gaussian(rate, z).map_err(LedgerError::from)?;
-        let (grid, relative_error) = self.arithmetic(query.scale(&clip), z);
+        let (grid, relative_error) = self.arithmetic(query, &clip, z);
         let sensitivity = query.sensitivity(&clip, grid.spacing(), relative_error);
         let receipt = self.rules.ledger.charge(round, event)?;
 
@@ -244,11 +284,12 @@ impl<M: Model> Gate<M, Noised> {
         let drawn = batch.len() as f64 / size as f64;
         let (mut sum, diagnostics) = self.clipped_sum(query, &planted.clip(clip, query, drawn), grid, &batch);
         self.check_model()?;
-        planted.sum(&mut sum, grid, size as f64 * query.scale(&clip));
+        planted.sum(&mut sum, grid, query, (&clip, size));
         let (node, stream_round) = planted.stream(self.node, round);
         let stream = |part| self.secret.part(Hidden::Noise, node, stream_round, part);
         let sensitivity = planted.sensitivity(sensitivity, query, &clip, round, drawn);
         add_gaussian(receipt, &mut sum, sensitivity, grid, stream);
+        planted.noised(&mut sum, query);
         let divisor = planted.divisor(size, batch.len(), rate * self.shard.data().len() as f64);
         Ok(Answer { released: average(sum, grid, divisor), diagnostics })
     }
@@ -296,7 +337,7 @@ impl<M: Model> Gate<M, Exposed> {
         let batch = if whole { Vec::new() } else { self.batch(self.rules.sampling, size, round) };
         if let Some(clip) = self.rules.clip.map(|rules| query.clip(&rules)) {
             let all: Vec<u32> = if whole { (0..self.shard.data().len() as u32).collect() } else { batch };
-            let (grid, _) = self.arithmetic(query.scale(&clip), 0.0);
+            let (grid, _) = self.arithmetic(query, &clip, 0.0);
             let (sum, diagnostics) = self.clipped_sum(query, &clip, grid, &all);
             self.check_model()?;
             return Ok(Answer { released: average(sum, grid, size as f64), diagnostics });
@@ -333,6 +374,9 @@ impl<M: Model> Gate<M, Exposed> {
             at.iter_mut().for_each(|g| *g *= query.gradient_weight);
         }
         at.iter_mut().for_each(|g| *g *= scale);
+        if let Some(scaled) = query.scaled {
+            at.iter_mut().zip(scaled.by.as_slice()).for_each(|(g, by)| *g /= by);
+        }
         Released::from_gate(at)
     }
 }
@@ -379,7 +423,7 @@ fn check_places<M: Model>(model: &M) -> Result<(), GateError> {
 fn check_single<M: Model>(model: &M, clip: Option<&Clip>) -> Result<(), GateError> {
     let Some(clip) = clip.filter(|_| model.engine().is_some()) else { return Ok(()) };
     for (field, value) in [("gradient", clip.gradient()), ("difference", clip.difference())] {
-        if !crate::clip::SINGLE_RANGE.contains(&value) {
+        if !clip::SINGLE_RANGE.contains(&value) {
             return Err(GateError::SingleClip { field, value });
         }
     }

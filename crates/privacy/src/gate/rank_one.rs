@@ -10,7 +10,7 @@ use crate::clip::{self, Clip};
 use crate::grid::Grid;
 use crate::linear::Linear;
 use crate::protection::Protection;
-use crate::query::Query;
+use crate::query::{Clips, Query};
 use prdo_kernels::Level;
 use prdo_kernels::rank_one::{self, STEP};
 use rayon::prelude::*;
@@ -162,6 +162,16 @@ impl<'a, D, P: Protection> Sum<'a, D, P> {
         let before = &mut self.before[which * outputs..(which + 1) * outputs];
         before.iter_mut().zip(slopes.iter()).for_each(|(b, s)| *b = s - *b);
         let Some(difference_norm) = norm_of(before) else { return false };
+        if self.query.clips == Clips::Combined {
+            let gamma = self.query.gradient_weight;
+            slopes.iter_mut().zip(before.iter()).for_each(|(s, d)| *s = gamma * *s + term.weight * d);
+            let Some(norm) = norm_of(slopes) else { return false };
+            let bound = self.query.scale(self.clip);
+            self.counts.clipped_gradients += u64::from(norm > bound);
+            let factor = clip::factor(1.0, norm, bound) * steps;
+            slopes.iter_mut().for_each(|s| *s *= factor);
+            return finite(slopes);
+        }
         let difference_bound = self.clip.difference();
         let difference = clip::factor(term.weight, difference_norm, difference_bound) * steps;
         self.counts.differences += 1;

@@ -78,12 +78,24 @@ proptest! {
         which in any::<prop::sample::Index>(),
         gamma in 0.0..=1.0_f64, c_g in 1e-3..1e3_f64, c_d in 1e-4..1e2_f64, z in 0.1..10.0_f64,
         rate_one in any::<bool>(),
+        way in 0..4, kappa in 1e-3..10.0_f64, spread in 0.0..6.0_f64,
     ) {
         let clip = Clip::new(c_g, c_d).unwrap();
         let slots = 8;
         let b = if rate_one { slots } else { 3 };
         let (x, previous) = points(d);
-        let query = Query::recursive(&x, &previous, gamma);
+        let scales = (0..d).map(|j| 10.0_f64.powf(spread * (j as f64 / d as f64 - 0.5))).collect();
+        let by = Released::start(&Start::declared_public(scales).unwrap());
+        let recursive = Query::recursive(&x, &previous, gamma);
+        let (query, bound) = match way {
+            0 => (recursive, gamma * c_g + (1.0 - gamma) * c_d),
+            1 => (recursive.clipped(Clips::Combined), gamma * c_g + (1.0 - gamma) * c_d),
+            2 if gamma < 1.0 => (
+                recursive.clipped(Clips::Movement { kappa }),
+                gamma * c_g + (1.0 - gamma) * kappa * (d as f64).sqrt(),
+            ),
+            _ => (Query::scaled(&x, &by, c_d), c_d),
+        };
         let release = |records: Vec<Record>| {
             private_gate(d, records, (slots, b), clip, z).answer(4, &query).unwrap().released
         };
@@ -95,7 +107,7 @@ proptest! {
         without.pop();
         let (a, c) = (release(with), release(without));
         let squares: f64 = a.as_slice().iter().zip(c.as_slice()).map(|(u, v)| (u - v) * (u - v)).sum();
-        let bound = (gamma * c_g + (1.0 - gamma) * c_d) / b as f64;
+        let bound = bound / b as f64;
         prop_assert!(squares.sqrt() <= bound * (1.0 + 1e-6), "{} > {bound}", squares.sqrt());
         prop_assert!(a.is_finite() && c.is_finite());
     }
@@ -339,6 +351,30 @@ fn clipping_without_noise_is_the_definition() {
         assert!((answer.released.as_slice()[j] - expected).abs() < 1e-9);
     }
     assert_eq!((answer.diagnostics.clipped_gradients, answer.diagnostics.clipped_differences), (1, 2));
+
+    // As one: the weighted sum at S_γ.
+    let combined = Query::recursive(&x, &previous, gamma).clipped(Clips::Combined);
+    let answer = gate.answer(1, &combined).unwrap();
+    let s = gamma * c_g + (1.0 - gamma) * c_d;
+    let weighted = |(now, before): &Record| -> Vec<f64> {
+        now.iter().zip(before).map(|(a, b)| gamma * a + (1.0 - gamma) * (a - b)).collect()
+    };
+    for j in 0..d {
+        let expected = records.iter().map(|record| clip(&weighted(record), s)[j]).sum::<f64>() / 2.0;
+        assert!((answer.released.as_slice()[j] - expected).abs() < 1e-9);
+    }
+    assert_eq!((answer.diagnostics.clipped_gradients, answer.diagnostics.differences), (1, 0));
+
+    // In scaled coordinates: divided first, clipped then.
+    let scales = [0.5, 2.0, 10.0];
+    let by = Released::start(&Start::declared_public(scales.to_vec()).unwrap());
+    let answer = gate.answer(2, &Query::scaled(&x, &by, 0.7)).unwrap();
+    let divided = |(now, _): &Record| -> Vec<f64> { now.iter().zip(scales).map(|(g, by)| g / by).collect() };
+    for j in 0..d {
+        let expected = records.iter().map(|record| clip(&divided(record), 0.7)[j]).sum::<f64>() / 2.0;
+        assert!((answer.released.as_slice()[j] - expected).abs() < 1e-9);
+    }
+    assert_eq!(answer.diagnostics.clipped_gradients, 1);
 }
 
 /// The rate that is charged is the rate that is used: sizes are held against the sealed slots.
@@ -447,6 +483,17 @@ fn queries_with_other_sizes_or_weights_are_refused_before_a_record_is_read() {
     for kappa in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = gate.answer(0, &Query::moved(&x, &x, kappa));
         assert!(matches!(refused, Err(GateError::Movement { .. })), "κ = {kappa}");
+    }
+    assert!(matches!(gate.answer(0, &Query::scaled(&x, &short, 1.0)), Err(GateError::Dimension { .. })));
+    let one = Released::start(&Start::ones(2));
+    for clip in [0.0, -1.0, f64::NAN, 1e200] {
+        let refused = gate.answer(0, &Query::scaled(&x, &one, clip));
+        assert!(matches!(refused, Err(GateError::ScaledClip { .. })), "C₂ = {clip}");
+    }
+    for value in [0.0, -1.0] {
+        let by = Released::start(&Start::declared_public(vec![1.0, value]).unwrap());
+        let refused = gate.answer(0, &Query::scaled(&x, &by, 1.0));
+        assert!(matches!(refused, Err(GateError::Scale { index: 1, .. })), "{value}");
     }
     assert_eq!(gate.ledger().releases(), 0);
 }

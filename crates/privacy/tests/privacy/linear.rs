@@ -86,7 +86,7 @@ fn zero<P: Protection>() -> Released<P> {
     Released::zeros(DIMENSION)
 }
 
-fn open(records: &[Record], fast: bool, clip: Clip, gamma: f64, kappa: Option<f64>) -> Answer<Exposed> {
+fn open(records: &[Record], fast: bool, clip: Clip, gamma: f64, way: Way) -> Answer<Exposed> {
     let n = records.len();
     let rules = OpenRules { batches: Batches::new(n, n), sampling: Sampling::Full, clip: Some(clip) };
     let shard = Shard::seal(records.to_vec()).unwrap();
@@ -94,17 +94,30 @@ fn open(records: &[Record], fast: bool, clip: Clip, gamma: f64, kappa: Option<f6
         Gate::exposed(0, Arc::new(Puppet { fast }), shard, Arc::new(Secret::from_seed(3)), rules).unwrap();
     // Two points that differ: the first answer's, and the start.
     let (x, y) = (moved(), zero::<Exposed>());
-    gate.answer(0, &asked(&x, &y, gamma, kappa)).unwrap()
+    gate.answer(0, &asked(&x, &y, gamma, way)).unwrap()
 }
 
-/// The recursive query, or the difference tied to the movement.
-fn asked<'a, P: Protection>(
-    x: &'a Released<P>,
-    y: &'a Released<P>,
-    gamma: f64,
-    kappa: Option<f64>,
-) -> Query<'a, P> {
-    kappa.map_or_else(|| Query::recursive(x, y, gamma), |kappa| Query::moved(x, y, kappa))
+/// The recursive query in one of its ways of clipping, or the difference tied to the movement alone.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Recursive(Clips),
+    Moved { kappa: f64 },
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    prop_oneof![
+        Just(Way::Recursive(Clips::Separate)),
+        Just(Way::Recursive(Clips::Combined)),
+        (1e-3..10.0_f64).prop_map(|kappa| Way::Recursive(Clips::Movement { kappa })),
+        (1e-3..10.0_f64).prop_map(|kappa| Way::Moved { kappa }),
+    ]
+}
+
+fn asked<'a, P: Protection>(x: &'a Released<P>, y: &'a Released<P>, gamma: f64, way: Way) -> Query<'a, P> {
+    match way {
+        Way::Recursive(clips) => Query::recursive(x, y, gamma).clipped(clips),
+        Way::Moved { kappa } => Query::moved(x, y, kappa),
+    }
 }
 
 /// A point away from zero: an open gate's answer for one fixed record.
@@ -125,13 +138,13 @@ proptest! {
     fn answers_are_those_of_gradients_record_by_record(
         records in prop::collection::vec(record(ordinary()), 1..90),
         gamma in 0.0..=1.0_f64, c_g in 1e-2..1e2_f64, c_d in 1e-4..1e1_f64,
-        kappa in prop::option::of(1e-3..10.0_f64),
+        way in way(),
     ) {
         let clip = Clip::new(c_g, c_d).unwrap();
-        let (fast, slow) = (open(&records, true, clip, gamma, kappa), open(&records, false, clip, gamma, kappa));
+        let (fast, slow) = (open(&records, true, clip, gamma, way), open(&records, false, clip, gamma, way));
         prop_assert_eq!(fast.diagnostics, slow.diagnostics);
         // A step of the grid now and then, where the two round a number that lies between two steps.
-        let step = asked(&moved(), &zero(), gamma, kappa).scale(&clip) * 2.0_f64.powi(-31);
+        let step = asked(&moved(), &zero(), gamma, way).scale(&clip) * 2.0_f64.powi(-31);
         for (a, b) in fast.released.as_slice().iter().zip(slow.released.as_slice()) {
             prop_assert!((a - b).abs() <= step, "{} {}: {} steps", a, b, (a - b) / step);
         }
@@ -140,14 +153,14 @@ proptest! {
     #[test]
     fn the_sum_is_exact_whatever_records_go_together(
         records in prop::collection::vec(record(any_value()), 1..70), gamma in 0.0..=1.0_f64,
-        kappa in prop::option::of(1e-3..10.0_f64),
+        way in way(),
     ) {
         let clip = Clip::new(1.5, 0.2).unwrap();
-        let all = open(&records, true, clip, gamma, kappa);
+        let all = open(&records, true, clip, gamma, way);
         let mut sums = vec![0.0; DIMENSION];
         let mut counts = Diagnostics::default();
         for record in &records {
-            let one = open(std::slice::from_ref(record), true, clip, gamma, kappa);
+            let one = open(std::slice::from_ref(record), true, clip, gamma, way);
             counts.add(&one.diagnostics);
             // Multiples of one power of two: adding them is exact.
             sums.iter_mut().zip(one.released.as_slice()).for_each(|(s, v)| *s += v);
@@ -162,12 +175,12 @@ proptest! {
     fn one_record_moves_the_release_by_at_most_the_sensitivity(
         records in prop::collection::vec(record(any_value()), 1..6),
         gamma in 0.0..=1.0_f64, c_g in 1e-3..1e3_f64, c_d in 1e-6..1e2_f64, z in 0.1..10.0_f64,
-        kappa in prop::option::of(1e-3..10.0_f64),
+        way in way(),
     ) {
         let clip = Clip::new(c_g, c_d).unwrap();
         let away = Start::declared_public((0..DIMENSION).map(|j| 0.1 * j as f64).collect()).unwrap();
         let (x, previous) = (Released::<Noised>::start(&away), zero::<Noised>());
-        let query = asked(&x, &previous, gamma, kappa);
+        let query = asked(&x, &previous, gamma, way);
         let release = |records: &[Record]| {
             let ledger = Ledger::new(Arc::new(Accountant::default()), Target::new(1e9, 1e-5).unwrap());
             let rules = PrivateRules { batches: Batches::new(8, 8), clip, noise_multiplier: z, ledger };

@@ -4,11 +4,13 @@ mod gradient;
 mod momentum;
 mod moved;
 mod recursive;
+mod scaled;
 
 pub use gradient::Gradient;
 pub use momentum::{BETA, Momentum};
 pub use moved::{KAPPA, Moved, RESTART};
-pub use recursive::{GAMMA, Recursive};
+pub use recursive::{CLIPS, Clipping, GAMMA, Recursive};
+pub use scaled::{DECAY, FLOOR, INTERVAL, SCALED_CLIP, SCALED_STEP, ScaledGradient};
 
 use super::{Asks, Parameter, Settings};
 use prdo_privacy::{Protection, Query, Released, Start};
@@ -52,7 +54,7 @@ pub trait DirectionState<P: Protection>: Send + Sync {
         Vec::new()
     }
 
-    /// The same vectors, and v, to be overwritten.
+    /// The same vectors, and v as the last, to be overwritten.
     fn restore(&mut self) -> Vec<&mut Released<P>> {
         vec![self.v_mut()]
     }

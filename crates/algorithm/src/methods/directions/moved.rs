@@ -11,7 +11,7 @@
 
 use super::{Direction, DirectionState};
 use crate::methods::{Asks, Number, Parameter, Settings, Tuning};
-use prdo_privacy::{ByRound, Protection, Query, Released, Start};
+use prdo_privacy::{ByRound, Clips, Protection, Query, Released, Start};
 
 pub const KAPPA: Number = Number {
     name: "kappa",
@@ -22,6 +22,7 @@ pub const KAPPA: Number = Number {
     default: 1.0,
     tuning: Some(Tuning::Factors(0.01, 10.0)),
     by_round: true,
+    needs: Some(("clips", "movement")),
     ..Number::PLAIN
 };
 
@@ -58,7 +59,10 @@ impl Direction for Moved {
     fn asks(settings: &Settings, t: u32) -> Asks {
         match t % restart(settings) {
             0 => Asks::Gradient,
-            _ => Asks::Moved { kappa: KAPPA.by_round(settings).at(t) },
+            _ => Asks::Recursive {
+                gamma: 0.0,
+                clips: Clips::Movement { kappa: KAPPA.by_round(settings).at(t) },
+            },
         }
     }
 }
