@@ -5,7 +5,8 @@ use prdo_algorithm::Method;
 use prdo_algorithm::methods::{Parameter, key};
 use std::sync::LazyLock;
 
-/// Every parameter of the methods, in the order of the methods and of their cards; once, however many read it.
+/// Every parameter of the methods, in the order of the methods and of their cards; once, however many read it. Those with a
+/// section of their own come last.
 static PARAMETERS: LazyLock<Vec<(&'static Parameter, Definition)>> = LazyLock::new(|| {
     let mut all: Vec<(&'static Parameter, Definition)> = Vec::new();
     for parameter in Method::ALL.iter().flat_map(|method| method.card().parameters) {
@@ -13,6 +14,7 @@ static PARAMETERS: LazyLock<Vec<(&'static Parameter, Definition)>> = LazyLock::n
             all.push((parameter, describe(parameter)));
         }
     }
+    all.sort_by_key(|(parameter, _)| parameter.name().contains('.'));
     all
 });
 

@@ -47,4 +47,5 @@ mod report;
 mod table_1;
 mod tools;
 mod tune;
+mod wires;
 mod worth;

@@ -3,6 +3,7 @@
 use super::contestant::{Contestant, Form};
 use super::{BETA, Curve, Figure1, GAMMA, HETEROGENEITY, STEP, Setting};
 use crate::error::Error;
+use prdo::data::csv::text_of;
 use prdo::export::write_figures;
 use prdo::plot::{Chart, Figure, Scale, Series};
 use prdo::prelude::*;
@@ -66,9 +67,9 @@ impl Figure1 {
             write_figures(folder.path(), axis.0, &self.figure(axis))?;
         }
         let (head, rows) = self.table();
-        folder.write(names::TABLE, text_of(&head, &rows).as_bytes())?;
+        folder.write(names::TABLE, csv(&head, &rows).as_bytes())?;
         let (cost_head, costs) = self.costs();
-        folder.write("costs.csv", text_of(&cost_head, &costs).as_bytes())?;
+        folder.write("costs.csv", csv(&cost_head, &costs).as_bytes())?;
         folder.write("curves.csv", curves_csv(&self.full, &self.minibatch).as_bytes())?;
 
         let mut page = Page::new("Figure 1: heterogeneous logistic regression", &self.verdict());
@@ -156,10 +157,9 @@ impl Figure1 {
     }
 }
 
-fn text_of(head: &[&str], rows: &[Vec<String>]) -> String {
-    let mut csv = head.join(",") + "\n";
-    rows.iter().for_each(|row| csv += &(row.join(",") + "\n"));
-    csv
+fn csv(head: &[&str], rows: &[Vec<String>]) -> String {
+    let head = head.iter().map(|cell| cell.to_string()).collect();
+    text_of(std::iter::once(head).chain(rows.iter().cloned()))
 }
 
 fn curves_csv(full: &[Curve], minibatch: &[Curve]) -> String {
