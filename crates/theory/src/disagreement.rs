@@ -138,3 +138,47 @@ pub fn lazy_ring(
     };
     Ok((1..n).map(mode).collect())
 }
+
+/// β of EDM in [`apart`].
+pub const BETA: f64 = 0.8;
+
+/// How a round's messages are mixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchanges {
+    /// W so many times.
+    Repeated(u32),
+    /// The [`chebyshev`] polynomial of this degree in W.
+    Chebyshev(u32),
+}
+
+/// A node's deviation from the mean under independent noise of deviation 1, and under the noise that replaces it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Apart {
+    pub exchanges: Exchanges,
+    pub independent: f64,
+    pub paired: f64,
+}
+
+/// What shares do to single nodes' models, at a reference: EDM with β = 0.8 on a lazy ring, in units of step size × the
+/// deviation that independent noise needs. `own` and `pair` are in that unit too.
+pub fn apart(
+    nodes: u64,
+    secrets: impl IntoIterator<Item = (usize, usize)>,
+    own: f64,
+    pair: f64,
+) -> Result<Vec<Apart>, TheoryError> {
+    let (independent, paired) = (lazy_ring(nodes, [], 1.0, 0.0)?, lazy_ring(nodes, secrets, own, pair)?);
+    let second = independent.iter().map(|mode| mode.eigenvalue).fold(0.0, f64::max);
+    let of = |exchanges: Exchanges| {
+        let mixed = |z| match exchanges {
+            Exchanges::Repeated(times) => repeated(z, times),
+            Exchanges::Chebyshev(degree) => chebyshev(z, second, degree),
+        };
+        let deviation = |modes: &[NoisyMode]| {
+            let modes: Vec<_> = modes.iter().map(|mode| mode.mixed(mixed)).collect();
+            deviation(&modes, Direction::Momentum { beta: BETA })
+        };
+        Ok(Apart { exchanges, independent: deviation(&independent)?, paired: deviation(&paired)? })
+    };
+    [Exchanges::Repeated(1), Exchanges::Repeated(3), Exchanges::Chebyshev(3)].into_iter().map(of).collect()
+}

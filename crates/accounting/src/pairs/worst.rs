@@ -43,11 +43,14 @@ impl Pairs {
     /// # Guarantee
     /// As [`Pairs::worst`]. The multipliers never rise.
     pub fn by_colluders(&self, secrets: &Secrets) -> Result<Vec<Worst>, PairsError> {
+        self.for_sizes(secrets, &(0..secrets.nodes()).collect::<Vec<_>>())
+    }
+
+    /// [`Pairs::worst`] for rising sizes of coalitions.
+    pub(super) fn for_sizes(&self, secrets: &Secrets, sizes: &[usize]) -> Result<Vec<Worst>, PairsError> {
         let mut second = None;
-        let mut rows = Vec::with_capacity(secrets.nodes());
-        for colluders in 0..secrets.nodes() {
-            rows.push(self.worst_with(secrets, colluders, &mut second)?);
-        }
+        let rows = sizes.iter().map(|&colluders| self.worst_with(secrets, colluders, &mut second));
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
         // What holds against more holds against fewer: a bound need not be below an exact value after it.
         for k in (1..rows.len()).rev() {
             let after: f64 = rows[k].multiplier;

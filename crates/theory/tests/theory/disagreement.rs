@@ -1,6 +1,8 @@
 //! Disagreement under noise: impulse responses of whole networks, and the study's figures.
 
-use prdo_theory::disagreement::{Direction, NoisyMode, chebyshev, deviation, lazy_ring, repeated};
+use prdo_theory::disagreement::{
+    Direction, Exchanges, NoisyMode, apart, chebyshev, deviation, lazy_ring, repeated,
+};
 use proptest::prelude::*;
 
 /// What one round's vector of noise does to x_i − x̄, summed over nodes and rounds: the recursion itself, with W as a matrix.
@@ -66,15 +68,11 @@ fn modes_add_up_to_what_whole_networks_do() {
     }
 }
 
-/// Ten nodes on a lazy ring, EDM with β = 0.8: one exchange per round, three, and three by Chebyshev.
+/// Ten nodes: one exchange per round, three, and three by Chebyshev.
 fn three(secrets: &[(usize, usize)], own: f64, pair: f64) -> [f64; 3] {
-    let modes = lazy_ring(10, secrets.iter().copied(), own, pair).unwrap();
-    let second = modes.iter().map(|mode| mode.eigenvalue).fold(0.0, f64::max);
-    let of = |polynomial: &dyn Fn(f64) -> f64| {
-        let modes: Vec<NoisyMode> = modes.iter().map(|mode| mode.mixed(polynomial)).collect();
-        deviation(&modes, Direction::Momentum { beta: 0.8 }).unwrap()
-    };
-    [of(&|z| z), of(&|z| repeated(z, 3)), of(&|z| chebyshev(z, second, 3))]
+    let rows = apart(10, secrets.iter().copied(), own, pair).unwrap();
+    let of = |exchanges| rows.iter().find(|row| row.exchanges == exchanges).unwrap().paired;
+    [Exchanges::Repeated(1), Exchanges::Repeated(3), Exchanges::Chebyshev(3)].map(of)
 }
 
 #[test]
