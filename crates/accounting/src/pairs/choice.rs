@@ -37,18 +37,7 @@ impl Choice {
 /// `z` by no more than rounding where it is known exactly, and where it is a bound, by what the bound gives away.
 pub fn choose(z: f64, secrets: &Secrets, colluders: usize, ratio: f64) -> Result<Choice, PairsError> {
     require("noise_multiplier", z, "from 1e-50 to 1e50", |z| (LEAST.sqrt()..=MOST.sqrt()).contains(&z))?;
-    require("ratio", ratio, "a number from 1e-12 to 1e12", |r| (1e-12..=1e12).contains(&r))?;
-    let nodes = secrets.nodes();
-    if colluders >= nodes {
-        return Err(PairsError::TooManyColluders { nodes, colluders });
-    }
-    if nodes - colluders < 2 {
-        return Err(PairsError::TooFewHonest { nodes, colluders });
-    }
-    let (node, neighbours) = secrets.weakest();
-    if neighbours <= colluders {
-        return Err(PairsError::OwnNoiseOnly { node, neighbours, colluders });
-    }
+    check(secrets, colluders, ratio)?;
     // All multipliers scale alike: solve for z_own = 1, then scale, up to rounding.
     let root = ratio.sqrt();
     let of_one = Pairs::new(1.0, root)?.worst(secrets, colluders)?;
@@ -62,4 +51,21 @@ pub fn choose(z: f64, secrets: &Secrets, colluders: usize, ratio: f64) -> Result
         }
         above *= 2.0;
     }
+}
+
+/// Refuses what gains nothing, and ratios that are none.
+pub(super) fn check(secrets: &Secrets, colluders: usize, ratio: f64) -> Result<(), PairsError> {
+    require("ratio", ratio, "a number from 1e-12 to 1e12", |r| (1e-12..=1e12).contains(&r))?;
+    let nodes = secrets.nodes();
+    if colluders >= nodes {
+        return Err(PairsError::TooManyColluders { nodes, colluders });
+    }
+    if nodes - colluders < 2 {
+        return Err(PairsError::TooFewHonest { nodes, colluders });
+    }
+    let (node, neighbours) = secrets.weakest();
+    if neighbours <= colluders {
+        return Err(PairsError::OwnNoiseOnly { node, neighbours, colluders });
+    }
+    Ok(())
 }

@@ -34,7 +34,7 @@ mod worst;
 
 pub use choice::{Choice, RATIO_FOR_ONE_EXCHANGE, RATIO_FOR_THREE_EXCHANGES, choose};
 pub use error::PairsError;
-pub use plan::{Cost, Plan, Rounds};
+pub use plan::{Cost, Plan};
 pub use secrets::Secrets;
 pub use shares::Shares;
 pub use worst::{MOST_WORK, Proof, Worst};

@@ -1,15 +1,8 @@
 //! A whole plan: the noise that a budget needs, its two parts, and what coalitions of every size learn.
 
+use super::choice::check;
 use super::{Choice, PairsError, Proof, Secrets, choose};
 use crate::{Accountant, AccountingError, Event, History, Target, calibrate};
-
-/// Rounds of Poisson-sampled Gaussian releases, the same at every node.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rounds {
-    /// The probability with which each record is in a batch.
-    pub rate: f64,
-    pub count: u64,
-}
 
 /// What members' releases cost against a coalition of some size.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +27,8 @@ pub struct Plan {
 impl Plan {
     pub const MOST_LISTED: usize = 100;
 
-    /// The noise for a budget: z as independent noise needs it, then both parts as [`choose`] has them.
+    /// The noise for a budget: z as independent noise needs it for releases at `rates` (rate, count), then both parts as
+    /// [`choose`] has them.
     ///
     /// # Guarantee
     /// Against outsiders and any `colluders` members together, all rounds of every other member are (ε, δ)-differentially
@@ -42,14 +36,14 @@ impl Plan {
     pub fn new(
         accountant: &Accountant,
         target: &Target,
-        rounds: Rounds,
+        rates: &[(f64, u64)],
         secrets: &Secrets,
         colluders: usize,
         ratio: f64,
     ) -> Result<Self, PairsError> {
         // What cannot be chosen is refused before anything takes time.
-        choose(1.0, secrets, colluders, ratio)?;
-        let z = calibrate::noise_multiplier(accountant, target, &[(rounds.rate, rounds.count)])?;
+        check(secrets, colluders, ratio)?;
+        let z = calibrate::noise_multiplier(accountant, target, rates)?;
         let choice = choose(z, secrets, colluders, ratio)?;
         let mut costs: Vec<Cost> = Vec::new();
         for worst in choice.pairs.for_sizes(secrets, &sizes(secrets.nodes(), colluders))? {
@@ -57,8 +51,8 @@ impl Plan {
             let epsilon = match before {
                 Some(before) => before.epsilon,
                 // It is at least z, for which the budget was proven.
-                None if worst.colluders == colluders => rounds.epsilon(accountant, target, z)?,
-                None => rounds.epsilon(accountant, target, worst.multiplier)?,
+                None if worst.colluders == colluders => epsilon(accountant, target, rates, z)?,
+                None => epsilon(accountant, target, rates, worst.multiplier)?,
             };
             let (colluders, multiplier, proof) = (worst.colluders, worst.multiplier, worst.proof);
             costs.push(Cost { colluders, multiplier, proof, epsilon });
@@ -72,16 +66,23 @@ impl Plan {
     }
 }
 
-impl Rounds {
-    fn epsilon(&self, accountant: &Accountant, target: &Target, z: f64) -> Result<f64, AccountingError> {
-        let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
-        if z < least {
-            return Ok(f64::INFINITY);
-        }
-        // More noise than can be accounted for costs at most what the most does.
-        let event = Event::sampled_gaussian(self.rate, z.min(most))?;
-        Ok(accountant.epsilon(&History::new().and(event, self.count), target.delta())?.upper)
+/// ε of releases at these rates with this multiplier; ∞ where it is below what can be accounted for.
+fn epsilon(
+    accountant: &Accountant,
+    target: &Target,
+    rates: &[(f64, u64)],
+    z: f64,
+) -> Result<f64, AccountingError> {
+    let (least, most) = Event::NOISE_MULTIPLIER_RANGE;
+    if z < least {
+        return Ok(f64::INFINITY);
     }
+    let mut history = History::new();
+    for (rate, count) in rates {
+        // More noise than can be accounted for costs at most what the most does.
+        history.add(Event::sampled_gaussian(*rate, z.min(most))?, *count);
+    }
+    Ok(accountant.epsilon(&history, target.delta())?.upper)
 }
 
 fn sizes(nodes: usize, colluders: usize) -> Vec<usize> {

@@ -93,9 +93,11 @@ impl Pairs {
         loop {
             let outside = (0..nodes).filter(|i| coalition.binary_search(i).is_err()).collect();
             Network::of(secrets, self, outside).seen_from_all(&mut |node, multiplier| {
-                if multiplier < least {
-                    (least, at) = (multiplier, Some((node, coalition.clone())));
+                // Of those that differ by rounding, the first.
+                if multiplier < least * (1.0 - 1e-12) {
+                    at = Some((node, coalition.clone()));
                 }
+                least = least.min(multiplier);
             });
             if !advance(&mut coalition, nodes) {
                 return (least.max(self.own), at);
