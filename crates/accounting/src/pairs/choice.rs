@@ -4,10 +4,11 @@ use super::{LEAST, MOST, Pairs, PairsError, Secrets, Worst};
 use crate::error::require;
 use crate::rounding::U;
 
-/// r = (z_pair/z_own)² where nodes exchange once a round: more would move the nodes' models apart.
-pub const RATIO_FOR_ONE_EXCHANGE: f64 = 3.0;
-/// The same with three exchanges a round.
-pub const RATIO_FOR_THREE_EXCHANGES: f64 = 10.0;
+/// r = (z_pair/z_own)² for secrets between all pairs: 3, and 10 with three exchanges per round or more, which bring the nodes'
+/// models together as fast as shares drive them apart. More gains little.
+pub fn default_ratio(exchanges: u32) -> f64 {
+    if exchanges < 3 { 3.0 } else { 10.0 }
+}
 
 /// The two parts of the noise, and what they replace.
 #[derive(Clone, Debug, PartialEq)]

@@ -32,7 +32,7 @@ mod secrets;
 mod shares;
 mod worst;
 
-pub use choice::{Choice, RATIO_FOR_ONE_EXCHANGE, RATIO_FOR_THREE_EXCHANGES, choose};
+pub use choice::{Choice, choose, default_ratio};
 pub use error::PairsError;
 pub use plan::{Cost, Plan};
 pub use secrets::Secrets;

@@ -4,6 +4,7 @@ use super::network::Network;
 use super::secrets::{Secrets, check_ends, outside};
 use super::{LEAST, MOST, PairsError};
 use crate::error::require;
+use crate::rounding::U;
 
 /// Standard deviations of own noise, node by node, and of the shares, pair by pair, all in the units of the answers (not as
 /// multipliers: S_i/b_i may differ from node to node, while a share has one size at both ends).
@@ -53,5 +54,71 @@ impl Shares {
     pub fn effective_std(&self, node: usize, coalition: &[usize]) -> Result<f64, PairsError> {
         let outside = outside(self.own.len(), node, coalition)?;
         Ok(Network::of_shares(self, outside).seen_from(node).max(self.own[node]))
+    }
+
+    /// A lower bound for every coalition of so many: own² + Σ_j σ_ij²·own_j²/(σ_ij² + own_j²) over the honest partners j, each of
+    /// them grounded by own noise alone. Leaving all other secrets out lowers the value (Rayleigh's law), and the coalition is
+    /// given the largest terms. With at most n terms of 5 roundings each, the sum is off by at most n + 6 units of 2⁻⁵³; its root by
+    /// less.
+    pub(super) fn star(&self, node: usize, colluders: usize) -> f64 {
+        let term = |other: usize, std: f64| {
+            let (shared, own) = (std * std, self.own[other] * self.own[other]);
+            shared / (shared + own) * own
+        };
+        let ends = self.pairs.iter().filter_map(|&(i, j, std)| match node {
+            end if end == i => Some(term(j, std)),
+            end if end == j => Some(term(i, std)),
+            _ => None,
+        });
+        let mut terms: Vec<f64> = ends.collect();
+        terms.sort_unstable_by(f64::total_cmp);
+        terms.truncate(terms.len().saturating_sub(colluders));
+        let square = terms.iter().fold(self.own[node] * self.own[node], |sum, term| sum + term);
+        (square.sqrt() * (1.0 - (self.own.len() as f64 + 10.0) * U)).max(self.own[node])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::Proof;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn least_deviations_are_least_and_stars_below_them(
+            own in prop::collection::vec(0.1_f64..3.0, 7), pair in prop::collection::vec(0.0_f64..9.0, 21), colluders in 0_usize..7,
+        ) {
+            let all = (0..7).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let pairs = all.zip(pair).filter(|(_, std)| *std > 2.0).map(|((i, j), std)| (i, j, std)).collect();
+            let shares = Shares::new(own, pairs).unwrap();
+            let found = shares.least_stds(colluders).unwrap();
+            for (node, (std, proof)) in found.into_iter().enumerate() {
+                let sets = (0_u32..128).filter(|set| set.count_ones() as usize == colluders && set >> node & 1 == 0);
+                let stds = sets.map(|set| {
+                    let coalition: Vec<usize> = (0..7).filter(|i| set >> i & 1 == 1).collect();
+                    shares.effective_std(node, &coalition).unwrap()
+                });
+                let least = stds.fold(f64::INFINITY, f64::min);
+                prop_assert!((std / least - 1.0).abs() < 1e-13 && proof == Proof::Exact, "{} {}", std, least);
+                let star = shares.star(node, colluders);
+                prop_assert!(star <= least * (1.0 + 1e-13) && star >= shares.own()[node], "{} {}", star, least);
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_coalitions_of_unequal_nodes_have_a_bound() {
+        // Equal nodes with secrets between all: the star is the closed form.
+        let pairs = (0..40).flat_map(|i| (0..i).map(move |j| (i, j, 2.0))).collect();
+        let shares = Shares::new(vec![0.5; 40], pairs).unwrap();
+        let expected = 0.5 * f64::sqrt((1.0 + 30.0 * 16.0) / 17.0);
+        for (std, proof) in shares.least_stds(10).unwrap() {
+            assert!(
+                proof == Proof::Bound && std <= expected && std > expected * (1.0 - 1e-13),
+                "{std} {expected}"
+            );
+        }
+        assert!(matches!(shares.least_stds(40), Err(PairsError::TooManyColluders { .. })));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bounds::{least_second_eigenvalue, star, without_listing};
 use super::network::Network;
-use super::{Pairs, PairsError, Secrets};
+use super::{Pairs, PairsError, Secrets, Shares};
 
 /// How much work listing all coalitions of a size may be: their number times the cube of the nodes outside. About a second.
 /// Beyond it a bound is used.
@@ -87,21 +87,51 @@ impl Pairs {
     }
 
     fn of_all_coalitions(&self, secrets: &Secrets, colluders: usize) -> (f64, Option<(usize, Vec<usize>)>) {
-        let nodes = secrets.nodes();
-        let mut coalition: Vec<usize> = (0..colluders).collect();
         let (mut least, mut at) = (f64::INFINITY, None);
-        loop {
-            let outside = (0..nodes).filter(|i| coalition.binary_search(i).is_err()).collect();
+        each_coalition(secrets.nodes(), colluders, |coalition, outside| {
             Network::of(secrets, self, outside).seen_from_all(&mut |node, multiplier| {
                 // Of those that differ by rounding, the first.
                 if multiplier < least * (1.0 - 1e-12) {
-                    at = Some((node, coalition.clone()));
+                    at = Some((node, coalition.to_vec()));
                 }
                 least = least.min(multiplier);
             });
-            if !advance(&mut coalition, nodes) {
-                return (least.max(self.own), at);
-            }
+        });
+        (least.max(self.own), at)
+    }
+}
+
+impl Shares {
+    /// For each node the least [`Shares::effective_std`] over all coalitions of so many others, and what it is: where they are too
+    /// many to list, own noise with the shares of the honest partners that hide least.
+    ///
+    /// # Guarantee
+    /// Never above any `effective_std(node, coalition)` with at most `colluders` in the coalition.
+    pub fn least_stds(&self, colluders: usize) -> Result<Vec<(f64, Proof)>, PairsError> {
+        let nodes = self.own().len();
+        if colluders >= nodes {
+            return Err(PairsError::TooManyColluders { nodes, colluders });
+        }
+        if work(nodes, colluders) > MOST_WORK {
+            return Ok((0..nodes).map(|node| (self.star(node, colluders), Proof::Bound)).collect());
+        }
+        let mut least = vec![f64::INFINITY; nodes];
+        each_coalition(nodes, colluders, |_, outside| {
+            Network::of_shares(self, outside)
+                .seen_from_all(&mut |node, std| least[node] = least[node].min(std));
+        });
+        Ok(least.iter().zip(self.own()).map(|(std, own)| (std.max(*own), Proof::Exact)).collect())
+    }
+}
+
+/// Calls with every coalition of so many, and with the nodes outside.
+fn each_coalition(nodes: usize, colluders: usize, mut call: impl FnMut(&[usize], Vec<usize>)) {
+    let mut coalition: Vec<usize> = (0..colluders).collect();
+    loop {
+        let outside = (0..nodes).filter(|i| coalition.binary_search(i).is_err()).collect();
+        call(&coalition, outside);
+        if !advance(&mut coalition, nodes) {
+            return;
         }
     }
 }

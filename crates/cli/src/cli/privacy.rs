@@ -5,6 +5,7 @@ use super::values::{
 };
 use clap::{Args, Subcommand};
 use prdo::accounting::Method;
+use prdo::accounting::pairs::default_ratio;
 use prdo::budget::Against;
 use std::path::PathBuf;
 
@@ -168,7 +169,7 @@ pub struct PairsArgs {
     #[arg(long, value_name = "C", value_parser = whole::<usize>(&COLLUDERS))]
     pub colluders: usize,
     /// Variance of one pair's share over that of a node's own noise.
-    #[arg(long, value_name = "R", value_parser = number(&ANY), default_value = "3")]
+    #[arg(long, value_name = "R", value_parser = number(&ANY), default_value_t = default_ratio(1))]
     pub ratio: f64,
     /// Who shares secrets: all pairs, or those of a file.
     #[arg(long, value_name = "complete|graph FILE", num_args = 1..=2, default_value = "complete")]
