@@ -41,6 +41,38 @@ def test_rounds_rate_and_delta_are_the_commands(command):
     assert float(prdo.privacy.delta(rate=0.1, noise=2, rounds=50, epsilon=1)) == said["delta"]
 
 
+def test_pairs_are_the_commands_to_the_bit(command):
+    plan = {"nodes": 6, "colluders": 1, "rate": 0.1, "rounds": 40, "epsilon": 3, "delta": 1e-5}
+    said = command("privacy", "pairs", *options(plan), "--ratio", 10, "--json")
+    answer = prdo.privacy.pairs(**plan, ratio=10)
+    keys = ("noise_multiplier", "own_multiplier", "pair_multiplier", "gain")
+    assert [getattr(answer, key) for key in keys] == [said[key] for key in keys]
+    assert [vars(row) for row in answer.coalitions] == said["epsilon_by_colluders"]
+    assert [vars(row) for row in answer.disagreement] == said["disagreement"]
+    assert float(answer) == answer.own_multiplier and answer.worst is None
+    assert "all keys lost" in answer._repr_html_()
+    ring = prdo.privacy.pairs(**plan, ratio=100, secrets=[(i, (i + 1) % 6) for i in range(6)])
+    assert ring.worst == (1, [0]) and ring.coalitions[2].epsilon == ring.coalitions[5].epsilon
+
+
+def test_pairs_that_gain_nothing_are_refused_by_name():
+    plan = {"nodes": 4, "colluders": 1, "rate": 1, "rounds": 5, "epsilon": 3, "delta": 1e-5}
+    ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    for wrong, named in [
+        ({"colluders": 3}, "colluders"),
+        ({"colluders": 4}, "colluders"),
+        ({"colluders": -1}, "colluders"),
+        ({"nodes": 1}, "nodes"),
+        ({"ratio": 0}, "ratio"),
+        ({"ratio": float("nan")}, "ratio"),
+        ({"colluders": 2, "secrets": ring}, "secrets"),
+        ({"secrets": [(0, 4)]}, "secrets"),
+    ]:
+        with pytest.raises(prdo.InputError) as raised:
+            prdo.privacy.pairs(**{**plan, **wrong})
+        assert raised.value.field == named, wrong
+
+
 def test_rates_are_numbers_fractions_or_text():
     answers = {
         float(prdo.privacy.epsilon(rate, 1.0, 100, 1e-5))

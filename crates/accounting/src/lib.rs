@@ -22,6 +22,7 @@
 //! * [`Event`] describes one release (a frozen value), [`History`] a composition of them with counts;
 //! * [`numerical`] bounds ε and δ of a history from both sides, as tightly as double arithmetic allows;
 //! * [`renyi`] and [`paper`] are the Rényi accountants, looser, kept for comparison;
+//! * [`pairs`] says what noise is worth that cancels between nodes, against coalitions of them;
 //! * [`Accountant`] is one interface to the three; [`calibrate`] finds the noise, the rounds or the rate for a budget.
 //!
 //! Adjacency is add/remove of one record throughout.
@@ -35,6 +36,7 @@ pub mod event;
 mod law;
 mod line;
 pub mod numerical;
+pub mod pairs;
 pub mod paper;
 pub mod renyi;
 mod rounding;

@@ -17,7 +17,7 @@ pub struct Settings<'py>(Bound<'py, PyDict>);
 
 impl Settings<'_> {
     /// A number in its range, or the exception that names the argument.
-    fn number(&self, field: &str, allowed: &Allowed) -> PyResult<f64> {
+    pub(crate) fn number(&self, field: &str, allowed: &Allowed) -> PyResult<f64> {
         let value = self.0.as_any().get_item(field)?;
         let number = match value.extract::<String>() {
             Ok(text) => ratio(&text).filter(|_| allowed.words == RATE.words),
@@ -29,14 +29,14 @@ impl Settings<'_> {
         })
     }
 
-    fn optional(&self, field: &str, allowed: &Allowed) -> PyResult<Option<f64>> {
+    pub(crate) fn optional(&self, field: &str, allowed: &Allowed) -> PyResult<Option<f64>> {
         match self.0.as_any().get_item(field)?.is_none() {
             true => Ok(None),
             false => self.number(field, allowed).map(Some),
         }
     }
 
-    fn rounds(&self) -> PyResult<u64> {
+    pub(crate) fn rounds(&self) -> PyResult<u64> {
         self.number("rounds", &ROUNDS).map(|rounds| rounds as u64)
     }
 
@@ -47,7 +47,7 @@ impl Settings<'_> {
         Ok(Releases { rate, first_rate, noise, first_noise, rounds })
     }
 
-    fn target(&self) -> PyResult<Target> {
+    pub(crate) fn target(&self) -> PyResult<Target> {
         let (epsilon, delta) = (self.number("epsilon", &BUDGET)?, self.number("delta", &DELTA)?);
         Target::new(epsilon, delta).map_err(|e| errors::accounting(&e))
     }
@@ -59,7 +59,7 @@ impl Settings<'_> {
     }
 }
 
-fn method(name: &str) -> PyResult<Method> {
+pub(crate) fn method(name: &str) -> PyResult<Method> {
     Method::named(name).ok_or_else(|| {
         let names: Vec<String> = Method::NAMES.iter().map(|(name, _)| format!("{name:?}")).collect();
         errors::out_of_range("accountant", &format!("{name:?}"), &format!("one of {}", names.join(", ")))

@@ -14,6 +14,7 @@ mod bytes;
 mod errors;
 mod graph;
 mod model;
+mod pairs;
 mod plot;
 mod records;
 mod session;
@@ -29,6 +30,8 @@ mod _prdo {
     use crate::budget::{curve, delta, epsilon, meaning, noise, rate, rounds};
     #[pymodule_export]
     use crate::graph::graph;
+    #[pymodule_export]
+    use crate::pairs::pairs;
     #[pymodule_export]
     use crate::plot::plot;
     #[pymodule_export]

@@ -25,6 +25,7 @@
 //! * [`Schedule`] chooses the parameters as the paper does; [`Conditions`] says whether the theorem holds for them;
 //! * [`Constants`] are K_H, K_U, Q, A_C, A_U; [`Bounds`] the theorem's bounds, split by what causes them;
 //! * [`lemmas`] are the right sides of the lemmas' inequalities, [`energy`] the network energy mode by mode;
+//! * [`disagreement`] is how far noise keeps the nodes apart, whether or not it cancels between them;
 //! * [`sensitivity`], [`noise`] and [`cost`] are the sensitivity scale, the noise's variances, gradients and bytes.
 //!
 //! Values are computed in doubles, without outward rounding: they are right to about fourteen digits. A value that is
@@ -36,6 +37,7 @@ pub mod bounds;
 pub mod conditions;
 pub mod constants;
 pub mod cost;
+pub mod disagreement;
 pub mod energy;
 pub mod error;
 pub mod lemmas;

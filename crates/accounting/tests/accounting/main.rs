@@ -3,6 +3,8 @@
 
 mod high_precision;
 mod laws;
+mod pairs;
+mod pairs_drawn;
 mod random_points;
 mod reference;
 mod simulation;

@@ -1,8 +1,11 @@
 //! `prdo privacy`, as typed.
 
-use super::values::{self, BUDGET, DELTA, EPSILON, NOISE, POINTS, ROUNDS, Rate, number, whole};
+use super::values::{
+    self, ANY, BUDGET, COLLUDERS, DELTA, EPSILON, NODES, NOISE, POINTS, ROUNDS, Rate, number, whole,
+};
 use clap::{Args, Subcommand};
 use prdo::accounting::Method;
+use prdo::accounting::pairs::default_ratio;
 use prdo::budget::Against;
 use std::path::PathBuf;
 
@@ -33,6 +36,14 @@ pub enum Privacy {
         --rounds 9500 --delta 1e-5 --out curve.svg\n\
         The setting on the axis may be omitted if --from and --to are given.")]
     Curve(CurveArgs),
+    /// Noise that cancels between nodes: its two parts for a budget, and ε against coalitions of every size.
+    #[command(
+        after_help = "Example: prdo privacy pairs --nodes 10 --colluders 1 --ratio 10 --rate 1 --rounds 50 --epsilon 4 --delta 1e-5\n\
+        Against outsiders and any C members together the budget holds; more members together learn more, as the table\n\
+        says. Ratio: 3 with one exchange per round, 10 with three; secrets of a few neighbours only need far more.\n\
+        A file of secrets has lines \"i j\", one for each pair, nodes numbered from 0. docs/pairs.md has the rest."
+    )]
+    Pairs(PairsArgs),
     /// What several runs on the same records cost together, from the file that lists them.
     #[command(after_help = "Example: prdo privacy statement patients.statement --delta 1e-5\n\
         Runs add themselves if their run file has privacy.statement = \"patients.statement\".")]
@@ -145,6 +156,35 @@ pub struct RateArgs {
     pub rounds: u64,
     #[command(flatten)]
     pub budget: BudgetArgs,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PairsArgs {
+    /// The number of nodes (members).
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(&NODES))]
+    pub nodes: usize,
+    /// How many members may put together all they know.
+    #[arg(long, value_name = "C", value_parser = whole::<usize>(&COLLUDERS))]
+    pub colluders: usize,
+    /// Variance of one pair's share over that of a node's own noise.
+    #[arg(long, value_name = "R", value_parser = number(&ANY), default_value_t = default_ratio(1))]
+    pub ratio: f64,
+    /// Who shares secrets: all pairs, or those of a file.
+    #[arg(long, value_name = "complete|graph FILE", num_args = 1..=2, default_value = "complete")]
+    pub secrets: Vec<String>,
+    /// The probability with which each record is in a batch: a number, or batch/records.
+    #[arg(long, value_name = "Q", value_parser = values::rate)]
+    pub rate: Rate,
+    /// The number of releases.
+    #[arg(long, value_name = "T", value_parser = whole::<u64>(&ROUNDS))]
+    pub rounds: u64,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
+    /// The rate of the first of the T releases, if it differs.
+    #[arg(long, value_name = "Q0", value_parser = values::rate)]
+    pub first_rate: Option<Rate>,
     #[command(flatten)]
     pub answer: AnswerArgs,
 }

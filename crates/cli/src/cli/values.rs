@@ -22,6 +22,16 @@ pub const COUNT: Allowed = Allowed {
     words: "a whole number from 1 to 1e12",
     holds: |n| n.fract() == 0.0 && (1.0..=1e12).contains(&n),
 };
+/// Nodes with shared noise.
+pub const NODES: Allowed = Allowed {
+    words: "a whole number from 2 to 1000",
+    holds: |n| n.fract() == 0.0 && (2.0..=1e3).contains(&n),
+};
+/// Members who put together what they know.
+pub const COLLUDERS: Allowed = Allowed {
+    words: "a whole number from 0 to two below the nodes",
+    holds: |c| c.fract() == 0.0 && (0.0..=1e3).contains(&c),
+};
 /// Judged where it is used.
 pub const ANY: Allowed = Allowed { words: "a number", holds: |_| true };
 /// To measure for.

@@ -39,6 +39,7 @@ mod node_refusals;
 #[cfg(all(unix, feature = "peers"))]
 mod node_walk;
 mod own_table;
+mod pairs;
 mod plan;
 mod privacy;
 mod real_data;

@@ -383,7 +383,7 @@ fn what_has_no_finite_bound_is_still_json() {
 #[test]
 fn every_question_has_help_with_an_example_that_works() {
     let desk = Desk::new();
-    for question in ["epsilon", "noise", "rounds", "rate", "curve"] {
+    for question in ["epsilon", "noise", "rounds", "rate", "pairs", "curve"] {
         let help = desk.prdo(&format!("privacy {question} --help")).done().stdout;
         let example = help.split("Example: prdo ").nth(1).expect(question).lines().next().unwrap();
         assert!(example.starts_with(&format!("privacy {question} ")), "{example}");
@@ -392,11 +392,12 @@ fn every_question_has_help_with_an_example_that_works() {
     assert!(desk.read("curve.svg").starts_with("<svg"));
 }
 
-/// Commands in docs/accounting.md with their output, as `console` blocks: `$ ` before what is typed.
+/// Commands in docs/accounting.md and docs/pairs.md with their output, as `console` blocks: `$ ` before what is typed.
 #[test]
-fn the_accounting_page_shows_what_the_command_prints() {
+fn the_pages_show_what_the_command_prints() {
     let desk = Desk::new();
-    let page = include_str!("../../../../docs/accounting.md");
+    let pages = [include_str!("../../../../docs/accounting.md"), include_str!("../../../../docs/pairs.md")];
+    let page = pages.join("\n");
     let mut checked = 0;
     for block in page.split("```console\n").skip(1) {
         let block = block.split("```").next().unwrap();
@@ -406,7 +407,7 @@ fn the_accounting_page_shows_what_the_command_prints() {
             checked += 1;
         }
     }
-    assert!(checked >= 3, "the page shows {checked} commands with their output");
+    assert!(checked >= 4, "the pages show {checked} commands with their output");
 }
 
 #[test]

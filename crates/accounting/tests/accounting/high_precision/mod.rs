@@ -8,7 +8,7 @@ mod fixed;
 mod functions;
 mod pair;
 mod plan;
-mod real;
+pub mod real;
 
 use chacha20::ChaCha20Rng;
 use contour::{Integral, Measured, Tools};

@@ -3,6 +3,7 @@
 mod curve;
 mod epsilon;
 mod noise;
+mod pairs;
 mod rate;
 mod rounds;
 mod statement;
@@ -24,6 +25,7 @@ pub fn run(question: &Privacy) -> Result<(), Failure> {
         Privacy::Rounds(args) => rounds::run(args),
         Privacy::Rate(args) => rate::run(args),
         Privacy::Curve(args) => curve::run(args),
+        Privacy::Pairs(args) => pairs::run(args),
         Privacy::Statement(args) => statement::run(args),
     }
 }
