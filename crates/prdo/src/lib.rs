@@ -62,7 +62,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod budget;
 pub mod build;
 pub mod columns;
 pub mod compare;
@@ -78,6 +77,7 @@ pub mod worth;
 
 pub use prdo_accounting as accounting;
 pub use prdo_algorithm as algorithm;
+pub use prdo_budget as budget;
 pub use prdo_data as data;
 pub use prdo_disk as disk;
 pub use prdo_models as models;

@@ -2,6 +2,9 @@
 //! noise, the most rounds or the largest sampling rate for a budget. Both get their figures here, so that both get the
 //! same ones.
 
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
 mod allowed;
 mod curve;
 

@@ -1,9 +1,9 @@
 //! ε as one setting of a plan changes, by every accountant.
 
-use super::words::{plain, six_digits, up};
-use super::{Allowed, DELTA, NOISE, RATE, ROUNDS, Releases};
-use crate::plot::{Chart, Figure, Scale, Series};
+use crate::words::{plain, six_digits, up};
+use crate::{Allowed, DELTA, NOISE, RATE, ROUNDS, Releases};
 use prdo_accounting::{Accountant, AccountingError, Bounds, Method};
+use prdo_plot::{Chart, Figure, Scale, Series};
 use std::ops::ControlFlow;
 
 /// What a curve's x axis shows.
