@@ -1,6 +1,7 @@
 //! What comes out of the gate: an answer with its unprotected counts, or why there is none.
 
 use crate::ledger::LedgerError;
+use crate::pairs::SharesError;
 use crate::protection::{Noised, Protection};
 use crate::query::Query;
 use crate::released::Released;
@@ -79,6 +80,18 @@ pub enum GateError {
         "a checkpoint of {rounds} rounds with {charges} charges cannot follow {answered} rounds with {spent} charges"
     )]
     Rewind { rounds: u32, charges: u64, answered: u64, spent: u64 },
+    #[error(transparent)]
+    Shares(#[from] SharesError),
+    #[error(
+        "noise of multiplier {declared} is charged, but own noise and shares are worth {worth} against the agreed coalitions"
+    )]
+    SharesWorth { declared: f64, worth: f64 },
+    #[error("shares are those of node {shares}, the gate is that of node {gate}")]
+    SharesOfAnother { shares: u32, gate: u32 },
+    #[error(
+        "differences clipped at a multiple of the movement have a sensitivity of their own at each node: shares would not cancel"
+    )]
+    SharesUnequal,
     #[error("the query's points have {query} values but the model has {model} parameters")]
     Dimension { query: usize, model: usize },
     #[error("round {round} was answered already; the next one is {next}")]

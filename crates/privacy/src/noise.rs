@@ -2,6 +2,7 @@
 
 use crate::grid::Grid;
 use crate::ledger::Receipt;
+use crate::pairs::NodeShares;
 use crate::streams::Stream;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -9,8 +10,8 @@ use rayon::prelude::*;
 /// Coordinates that draw from one stream, one after another.
 pub(crate) const PART: usize = 1 << 14;
 
-/// Adds N(0, (z·sensitivity)²), rounded to the grid, to every coordinate of an exact sum. `stream` gives the stream of
-/// each part of [`PART`] coordinates by its number; parts are drawn on all threads.
+/// Adds N(0, (z·sensitivity)²), rounded to the grid, to every coordinate of an exact sum; with shares, own noise and each share
+/// at its sign. `stream` gives the stream of each part of [`PART`] coordinates by its number; parts are drawn on all threads.
 ///
 /// # Guarantee
 /// The sum lies on the grid, so adding rounded noise is the same as rounding (sum + noise): a function of the
@@ -19,25 +20,48 @@ pub(crate) const PART: usize = 1 << 14;
 /// gets noise once; each part has a stream with a key of its own, so no two share a bit of it however many words a
 /// normal takes, and which thread draws a part changes nothing. Normals are drawn in double precision from ChaCha20;
 /// what their finite precision could leak in the low bits is removed by the rounding, not proven away.
+///
+/// With shares the same holds of the answers of all nodes together: own noise and shares are added in double precision and rounded
+/// once, so that what is sent is a function of the ideal answers, whose joint law the theorem is about. Who makes the shares has
+/// checked that they are worth the receipt's z ([`NodeShares`]).
 pub(crate) fn add_gaussian(
     receipt: Receipt,
     sum: &mut [i64],
     sensitivity: f64,
     grid: Grid,
-    stream: impl Fn(u64) -> Stream + Sync,
+    (stream, shares): (impl Fn(u64) -> Stream + Sync, Option<&NodeShares>),
 ) {
-    let noise_std = receipt.into_event().noise_multiplier() * sensitivity;
+    let charged = receipt.into_event().noise_multiplier();
+    let own_std = shares.map_or(charged, |shares| shares.mechanism().pairs().own()) * sensitivity;
+    let pair_std = shares.map_or(0.0, |shares| shares.mechanism().pairs().pair()) * sensitivity;
     let draw = |(number, part): (usize, &mut [i64])| {
-        let mut stream = stream(number as u64);
-        for steps in part {
-            let noise: f64 = StandardNormal.sample(&mut stream);
-            *steps = steps.saturating_add(grid.round(noise_std * noise));
+        let number = number as u64;
+        let mut stream = stream(number);
+        let Some(shares) = shares else {
+            for steps in part {
+                let noise: f64 = StandardNormal.sample(&mut stream);
+                *steps = steps.saturating_add(grid.round(own_std * noise));
+            }
+            return;
+        };
+        let mut noise: Vec<f64> = part.iter().map(|_| own_std * normal(&mut stream)).collect();
+        for (sign, key) in shares.signed() {
+            let mut stream = key.part(number);
+            let signed_std = sign * pair_std;
+            noise.iter_mut().for_each(|noise| *noise += signed_std * normal(&mut stream));
+        }
+        for (steps, noise) in part.iter_mut().zip(noise) {
+            *steps = steps.saturating_add(grid.round(noise));
         }
     };
     match sum.len() {
         ..=PART => draw((0, sum)),
         _ => sum.par_chunks_mut(PART).enumerate().for_each(draw),
     }
+}
+
+fn normal(stream: &mut Stream) -> f64 {
+    StandardNormal.sample(stream)
 }
 
 #[cfg(test)]
@@ -61,7 +85,7 @@ mod tests {
         let mut sum = vec![0; len];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let stream = |part| secret.part(Hidden::Noise, 1, 2, part);
-        pool.install(|| add_gaussian(receipt(2.0), &mut sum, 0.5, Grid::for_single(1.0), stream));
+        pool.install(|| add_gaussian(receipt(2.0), &mut sum, 0.5, Grid::for_single(1.0), (stream, None)));
         sum
     }
 
@@ -80,10 +104,11 @@ mod tests {
         let (secret, grid) = (Secret::from_seed(3), Grid::for_single(1.0));
         let asked = Mutex::new(Vec::new());
         let mut sum = vec![7; 3 * PART + 5];
-        add_gaussian(receipt(2.0), &mut sum, 0.5, grid, |part| {
+        let stream = |part| {
             asked.lock().unwrap().push(part);
             secret.part(Hidden::Noise, 1, 2, part)
-        });
+        };
+        add_gaussian(receipt(2.0), &mut sum, 0.5, grid, (stream, None));
         let mut asked = asked.into_inner().unwrap();
         asked.sort_unstable();
         assert_eq!(asked, [0, 1, 2, 3]);

@@ -46,6 +46,9 @@ const CONTEXTS: [&str; 7] = [
     "prdo 2026-11 stream v1: dither of packed vectors",
 ];
 
+/// For the root of a simulation's pair keys.
+const PAIRS_CONTEXT: &str = "prdo 2026-11 stream v1: keys of pairs in a simulation";
+
 /// For the keys of a stream's parts: from the stream's key and the part's number.
 const PART_CONTEXT: &str = "prdo 2026-11 stream v1: part of a stream";
 
@@ -119,6 +122,11 @@ impl Secret {
     fn keyed(&self, key: usize, node: u32, round: u32) -> Stream {
         named(self.keys[key], node, round)
     }
+}
+
+/// What the pair keys of a simulation are derived from.
+pub(crate) fn pair_root(secret: &Secret) -> [u8; 32] {
+    blake3::derive_key(PAIRS_CONTEXT, &secret.keys[Hidden::Noise as usize])
 }
 
 fn named(key: [u8; 32], node: u32, round: u32) -> Stream {

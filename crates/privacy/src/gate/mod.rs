@@ -17,6 +17,7 @@ use crate::ledger::{Ledger, LedgerError};
 use crate::linear::Linear;
 use crate::model::{Data, Model, Records};
 use crate::noise::add_gaussian;
+use crate::pairs::NodeShares;
 use crate::planted::Planted;
 use crate::protection::{Cases, Exposed, Noised, Protection};
 use crate::query::{Clips, Query};
@@ -39,6 +40,8 @@ pub struct Gate<M: Model, P: Protection> {
     secret: Arc<Secret>,
     rules: P::Rules,
     next_round: u64,
+    /// What cancels between nodes, for a private node that has any.
+    shares: Option<NodeShares>,
     planted: Planted,
 }
 
@@ -154,6 +157,9 @@ impl<M: Model, P: Protection> Gate<M, P> {
         if u64::from(rounds) < self.next_round || charges < spent || !enough {
             return Err(GateError::Rewind { rounds, charges, answered: self.next_round, spent });
         }
+        if let Some(shares) = &mut self.shares {
+            shares.advance_to(u64::from(rounds))?;
+        }
         self.next_round = u64::from(rounds);
         P::restore_charges(&mut self.rules, history);
         Ok(())
@@ -173,7 +179,16 @@ impl<M: Model, P: Protection> Gate<M, P> {
     ) -> Result<Self, GateError> {
         model.check(shard.data()).map_err(GateError::Records)?;
         check_places(&*model)?;
-        Ok(Self { model, shard, node, secret, rules, next_round: 0, planted: Planted::default() })
+        Ok(Self {
+            model,
+            shard,
+            node,
+            secret,
+            rules,
+            next_round: 0,
+            shares: None,
+            planted: Planted::default(),
+        })
     }
 
     /// The sampled records (empty slots left out).
@@ -256,6 +271,38 @@ impl<M: Model> Gate<M, Noised> {
         Self::open(node, model, shard, secret, rules)
     }
 
+    /// The same gate with noise in two parts, its own and what cancels between nodes.
+    ///
+    /// # Guarantee
+    /// Refused unless own noise and shares together are worth the multiplier that is charged, against the coalitions that the
+    /// mechanism names: every charge stands for a release at least as private.
+    pub fn with_shares(self, shares: NodeShares) -> Result<Self, GateError> {
+        let (declared, worth) = (self.rules.noise_multiplier, shares.mechanism().multiplier());
+        // Not `worth < declared`, which a NaN would pass.
+        if !(worth >= declared) {
+            return Err(GateError::SharesWorth { declared, worth });
+        }
+        if shares.node() != self.node {
+            return Err(GateError::SharesOfAnother { shares: shares.node(), gate: self.node });
+        }
+        Ok(Self { shares: Some(shares), ..self })
+    }
+
+    /// Moves shares on to this round, and refuses queries whose shares would not cancel: before anything is charged.
+    fn ready_shares(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<(), GateError> {
+        let Some(shares) = &mut self.shares else { return Ok(()) };
+        if query.difference.is_some() && matches!(query.clips, Clips::Movement { .. }) {
+            return Err(GateError::SharesUnequal);
+        }
+        Ok(shares.advance_to(u64::from(round))?)
+    }
+
+    /// What was used is forgotten at once.
+    fn forget_shares(&mut self, round: u32) -> Result<(), GateError> {
+        let next = u64::from(round) + 1;
+        Ok(self.shares.as_mut().map_or(Ok(()), |shares| shares.advance_to(next))?)
+    }
+
     #[cfg(all(feature = "planted-bugs", debug_assertions))]
     pub fn plant(&mut self, bug: crate::planted::Bug) {
         self.planted.bug = Some(bug);
@@ -269,6 +316,7 @@ impl<M: Model> Gate<M, Noised> {
     }
 
     fn answer_noised(&mut self, round: u32, query: &Query<'_, Noised>) -> Result<Answer<Noised>, GateError> {
+        self.ready_shares(round, query)?;
         let (clip, size) = (query.clip(&self.rules.clip), self.rules.batches.size(query.batch));
         let z = self.rules.noise_multiplier;
         let rate = self.rules.batches.rate(query.batch, self.shard.slots());
@@ -288,7 +336,8 @@ impl<M: Model> Gate<M, Noised> {
         let (node, stream_round) = planted.stream(self.node, round);
         let stream = |part| self.secret.part(Hidden::Noise, node, stream_round, part);
         let sensitivity = planted.sensitivity(sensitivity, query, &clip, round, drawn);
-        add_gaussian(receipt, &mut sum, sensitivity, grid, stream);
+        add_gaussian(receipt, &mut sum, sensitivity, grid, (stream, self.shares.as_ref()));
+        self.forget_shares(round)?;
         planted.noised(&mut sum, query);
         let divisor = planted.divisor(size, batch.len(), rate * self.shard.data().len() as f64);
         Ok(Answer { released: average(sum, grid, divisor), diagnostics })

@@ -4,4 +4,5 @@
 
 mod gate;
 mod linear;
+mod pairs;
 mod single;
