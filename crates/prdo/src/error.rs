@@ -1,6 +1,7 @@
 //! What can be wrong with a run, before anything is trained.
 
 use prdo_accounting::AccountingError;
+use prdo_accounting::pairs::PairsError;
 use prdo_algorithm::graph::{GraphError, MixingError, NetworkError};
 use prdo_algorithm::methods::key;
 use prdo_data::DataError;
@@ -32,6 +33,8 @@ pub enum RunError {
     Model(#[from] ModelError),
     #[error("privacy: {0}")]
     Accounting(#[from] AccountingError),
+    #[error("privacy: {0}")]
+    Pairs(#[from] PairsError),
     #[error(transparent)]
     Clip(#[from] ClipError),
     #[error(transparent)]
@@ -76,6 +79,11 @@ impl RunError {
                 Key::PrivacyNoiseMultiplier
             }
             Self::Accounting(_) => Key::PrivacyEpsilon,
+            Self::Pairs(PairsError::OwnNoiseOnly { .. }) => Key::PrivacySecrets,
+            Self::Pairs(PairsError::Accounting(AccountingError::OutOfRange { field: "ratio", .. })) => {
+                Key::PrivacyRatio
+            }
+            Self::Pairs(_) => Key::PrivacyColluders,
             Self::Clip(e) if e.field == "difference" => Key::ClipDifference,
             Self::Clip(_) => Key::ClipGradient,
             Self::Sampling(e) if e.field == "first" => Key::BatchFirst,

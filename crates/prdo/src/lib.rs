@@ -67,6 +67,7 @@ pub mod columns;
 pub mod compare;
 pub mod error;
 pub mod export;
+pub mod pairs;
 pub mod parts;
 pub mod plan;
 pub mod predict;
@@ -99,7 +100,7 @@ pub mod prelude {
     pub use prdo_algorithm::{Combine, Method, Settings};
     pub use prdo_data::Table;
     pub use prdo_models::{LogCosh, Logistic, Quadratic, Softmax};
-    pub use prdo_privacy::{Data, Model, Records, Sampling, Start};
+    pub use prdo_privacy::{Data, Model, PairSettings, Records, Sampling, SecretsOf, Start};
     pub use prdo_simulator::{Moments, Row};
 }
 

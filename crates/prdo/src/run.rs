@@ -1,18 +1,19 @@
 //! A run built in code: your records, your model, any method, private or not.
 
 use crate::error::RunError;
+use crate::pairs;
 use prdo_accounting::{Accountant, AccountingError, Calibrations, History, Method as Accounting, Target};
 use prdo_algorithm::graph::{Mixings, Spectrum};
 use prdo_algorithm::{Method, Settings, Startable};
 use prdo_privacy::{
-    Batches, Clip, Data, Exposed, Gate, GateError, Ledger, Model, Noised, OpenRules, PrivateRules, Sampling,
-    Secret, Shard, Start,
+    Batches, Clip, Data, Exposed, Gate, GateError, Ledger, Model, NodeShares, Noised, OpenRules,
+    PairMechanism, PairSettings, PrivateRules, Sampling, Secret, Shard, Start,
 };
 use prdo_runfile::Key;
 use prdo_simulator::{Moments, Row, Schedule, Simulation, Training};
 use std::sync::Arc;
 
-pub use prdo_store::Guarantee;
+pub use prdo_store::{Guarantee, PairFacts};
 
 /// What a run promises about its records.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,6 +119,7 @@ pub struct Run<M: Model> {
     sampling: Sampling,
     clip: Option<(f64, f64)>,
     privacy: Option<Privacy>,
+    pairs: Option<PairSettings>,
     accounting: Accounting,
     spent: History,
     calibrations: Arc<Calibrations>,
@@ -163,6 +165,7 @@ impl<M: Model + 'static> Run<M> {
             sampling: Sampling::Full,
             clip: None,
             privacy: None,
+            pairs: None,
             accounting: Accounting::default(),
             spent: History::new(),
             calibrations: Arc::default(),
@@ -193,6 +196,8 @@ impl<M: Model + 'static> Run<M> {
         /// C_g and C_Δ.
         clip(gradient: f64, difference: f64) { clip: Some((gradient, difference)) }
         private(privacy: Privacy) { privacy: Some(privacy) }
+        /// Noise that cancels between nodes, for a private run; without it every node has noise of its own alone.
+        in_pairs(pairs: PairSettings) { pairs: Some(pairs) }
         /// How privacy losses are added up. Until told otherwise: exactly, with proven bounds.
         accounting(accounting: Accounting) { accounting: accounting }
         /// Calibrations that other runs have found, and that others find of this one.
@@ -241,14 +246,24 @@ impl<M: Model + 'static> Run<M> {
         let node_records = self.records.iter().map(Data::len).collect();
         let guarantee = self.guarantee(least, batches)?;
         let batches = Batches::new(batches.0, batches.1);
-        let training: Box<dyn Training> = match guarantee {
-            Some(guarantee) => {
-                let clip = clip.ok_or(RunError::ClipMissing)?;
-                Box::new(self.private_simulation(batches, clip, guarantee, &start)?)
-            }
-            None => Box::new(self.open_simulation(batches, clip, &start)?),
+        let Some(guarantee) = guarantee else {
+            let training = Box::new(self.open_simulation(batches, clip, &start)?);
+            return Ok(Prepared { training, schedule, guarantee: None, pairs: None, facts, node_records });
         };
-        Ok(Prepared { training, schedule, guarantee, facts, node_records })
+        let clip = clip.ok_or(RunError::ClipMissing)?;
+        let mechanism = self.mechanism(&guarantee)?;
+        let pairs = mechanism.as_deref().map(|m| pairs::facts(m, &guarantee, self.rounds, &self.spent));
+        let pairs = pairs.transpose()?;
+        let training = Box::new(self.private_simulation((batches, clip), guarantee, mechanism, &start)?);
+        Ok(Prepared { training, schedule, guarantee: Some(guarantee), pairs, facts, node_records })
+    }
+
+    /// The two parts of the noise, where it is in pairs.
+    fn mechanism(&self, guarantee: &Guarantee) -> Result<Option<Arc<PairMechanism>>, RunError> {
+        let Some(asked) = &self.pairs else { return Ok(None) };
+        let method = (self.method, &self.settings, self.rounds);
+        let mechanism = pairs::mechanism(asked, guarantee.noise_multiplier, method, &self.mixing)?;
+        Ok(Some(Arc::new(mechanism)))
     }
 
     /// On how many records of each node at most loss and gradient norm are measured.
@@ -283,9 +298,9 @@ impl<M: Model + 'static> Run<M> {
 
     fn private_simulation(
         self,
-        batches: Batches,
-        clip: Clip,
+        (batches, clip): (Batches, Clip),
         guarantee: Guarantee,
+        pairs: Option<Arc<PairMechanism>>,
         start: &Start,
     ) -> Result<Simulation<M, Noised>, RunError> {
         let accountant = Arc::new(Accountant::new(guarantee.accounting));
@@ -298,13 +313,12 @@ impl<M: Model + 'static> Run<M> {
         let noise_multiplier = guarantee.noise_multiplier;
         self.simulation(start, |node, model, shard, secret| {
             let ledger = Ledger::after(Arc::clone(&accountant), budget, spent.clone());
-            Gate::private(
-                node,
-                model,
-                shard,
-                secret,
-                PrivateRules { batches, clip, noise_multiplier, ledger },
-            )
+            let rules = PrivateRules { batches, clip, noise_multiplier, ledger };
+            let gate = Gate::private(node, model, shard, Arc::clone(&secret), rules)?;
+            match &pairs {
+                None => Ok(gate),
+                Some(pairs) => gate.with_shares(NodeShares::simulated(Arc::clone(pairs), node, &secret)?),
+            }
         })
     }
 
@@ -354,6 +368,8 @@ pub struct Prepared {
     pub schedule: Schedule,
     /// What it promises; `None` is ε = ∞.
     pub guarantee: Option<Guarantee>,
+    /// Against whom, where noise is in pairs.
+    pub pairs: Option<PairFacts>,
     pub facts: Facts,
     pub node_records: Vec<usize>,
 }

@@ -6,7 +6,7 @@
 
 use crate::streams::{Secret, Stream, pair_root};
 use chacha20::ChaCha20Rng;
-use prdo_accounting::pairs::{Pairs, PairsError, Secrets};
+use prdo_accounting::pairs::{Pairs, PairsError, Secrets, choose, default_ratio};
 use rand::SeedableRng;
 use std::sync::Arc;
 use zeroize::Zeroize;
@@ -72,6 +72,45 @@ impl Drop for PairKey {
 impl std::fmt::Debug for PairKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("PairKey")
+    }
+}
+
+/// How noise in pairs is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairSettings {
+    /// Against outsiders and any so many members together.
+    pub colluders: usize,
+    /// r = (z_pair/z_own)²; `None`: [`default_ratio`].
+    pub ratio: Option<f64>,
+    pub secrets: SecretsOf,
+}
+
+/// Who has a secret with whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretsOf {
+    /// All pairs of nodes, whoever talks to whom.
+    #[default]
+    Complete,
+    /// Nodes that are linked.
+    Graph,
+}
+
+impl PairSettings {
+    /// The two parts that replace independent noise of multiplier `z` at nodes that have these links and so many exchanges
+    /// per round.
+    pub fn mechanism(
+        &self,
+        z: f64,
+        (nodes, links): (usize, impl IntoIterator<Item = (usize, usize)>),
+        exchanges: u32,
+    ) -> Result<PairMechanism, PairsError> {
+        let secrets = match self.secrets {
+            SecretsOf::Complete => Secrets::complete(nodes)?,
+            SecretsOf::Graph => Secrets::between(nodes, links)?,
+        };
+        let ratio = self.ratio.unwrap_or_else(|| default_ratio(exchanges));
+        let choice = choose(z, &secrets, self.colluders, ratio)?;
+        PairMechanism::new(choice.pairs, secrets, self.colluders)
     }
 }
 

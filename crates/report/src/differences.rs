@@ -215,6 +215,7 @@ mod tests {
             clip: None,
             gamma: None,
             own_clip: None,
+            pairs: None,
             rounds: 10,
         }
     }

@@ -61,6 +61,10 @@ impl RunFile {
             Key::PartitionShards => {
                 (!matches!(self.partition.kind, Some(PartitionKind::Shards { .. })), &of_partition)
             }
+            Key::PrivacyColluders | Key::PrivacyRatio | Key::PrivacySecrets => {
+                let pairs = self.privacy.as_ref().is_some_and(|privacy| privacy.pairs.is_some());
+                (!pairs, &|| (Key::PrivacyNoise, Some("privacy.noise is not \"pairs\"".to_string())))
+            }
             Key::MethodParameter(place) => {
                 let method = self.method.name?;
                 let why = Some(format!("{method} does not read it"));

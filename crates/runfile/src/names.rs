@@ -1,6 +1,6 @@
 //! The names that run files have for choices, where no other room has them already.
 
-use prdo_privacy::Sampling;
+use prdo_privacy::{Sampling, SecretsOf};
 
 pub(crate) const GRAPH_FILE: &str = "file";
 pub(crate) const SOURCES: [&str; 7] =
@@ -11,6 +11,10 @@ pub(crate) const MAPS: [&str; 3] = ["scattering", "scattering+patches", "table"]
 pub(crate) const MISSING: [&str; 2] = ["refused", "middle"];
 pub(crate) const MIDDLE: &str = MISSING[1];
 pub(crate) const PARTITIONS: [&str; 4] = ["iid", "dirichlet", "shards", "column"];
+pub(crate) const NOISES: [&str; 2] = ["independent", "pairs"];
+pub(crate) const PAIRS: &str = NOISES[1];
+pub(crate) const SECRETS: [(&str, SecretsOf); 2] =
+    [("complete", SecretsOf::Complete), ("graph", SecretsOf::Graph)];
 pub(crate) const SAMPLINGS: [(&str, Sampling); 3] = [
     ("poisson", Sampling::Poisson),
     ("without-replacement", Sampling::WithoutReplacement),

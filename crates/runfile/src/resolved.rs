@@ -243,6 +243,12 @@ fn shared_value(key: Key, run: &RunFile, known: &Known<'_>) -> Option<Value> {
             None
         }
         // Files and fingerprints from before there was the option do not have it.
+        Key::PrivacyNoise if run.document.is_default(key) => None,
+        Key::PrivacyColluders | Key::PrivacyRatio | Key::PrivacySecrets
+            if run.unread(key, known.model).is_some() =>
+        {
+            None
+        }
         Key::MethodParameter(place) if is_option(place) && run.document.is_default(key) => None,
         Key::BatchSampling => text(sampling_name(known.batch.2)),
         Key::BatchSize if drawn => number(known.batch.1),

@@ -181,6 +181,14 @@ keys! {
         "z, instead of epsilon: ε follows from it";
     PrivacyAccountant: "privacy.accountant", choice(Accounting::NAMES.map(|(name, _)| name)), Some("\"prv\""),
         "how ε is computed: exact with proven bounds, Rényi, or the paper's Rényi sum at integer orders";
+    PrivacyNoise: "privacy.noise", choice(names::NOISES), Some("\"independent\""),
+        "every node its own, or in pairs: shares that cancel in the mean of all nodes, which holds against coalitions of at most colluders members";
+    PrivacyColluders: "privacy.colluders", ValueType::Integer(0, 1_000_000), Some("1"),
+        "of noise = \"pairs\": ε is against outsiders and any so many members who put together all they know";
+    PrivacyRatio: "privacy.ratio", ValueType::Float("from 1e-12 to 1e12", |x| (1e-12..=1e12).contains(&x)), None,
+        "of noise = \"pairs\": variance of a share over that of own noise; default: 3, or 10 with three exchanges per round or more";
+    PrivacySecrets: "privacy.secrets", choice(names::SECRETS.map(|(name, _)| name)), Some("\"complete\""),
+        "of noise = \"pairs\": who has a secret with whom, all members or those who are linked";
     PrivacyStatement: "privacy.statement", ValueType::Text, None,
         "a file that lists what runs release about these records: epsilon is then for all of them; relative to the run file";
     PrivacyEarlier: "privacy.earlier", ValueType::Texts, None,
@@ -412,6 +420,8 @@ mod tests {
             (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2 dp2 sgp push-prdo"),
             (Key::BatchSampling, "poisson without-replacement full"),
             (Key::PrivacyAccountant, "prv rdp rdp-paper"),
+            (Key::PrivacyNoise, "independent pairs"),
+            (Key::PrivacySecrets, "complete graph"),
         ] {
             assert_eq!(choices(key).join(" "), names, "{key}");
         }

@@ -1,6 +1,7 @@
 //! `comparison.json`: everything a comparison's report is built from; and the runs of one that is not finished.
 
 use crate::own_clip::OwnClip;
+use crate::pairs::PairFacts;
 use crate::row::{format_row, parse_lines};
 use prdo_accounting::{AccountingError, Event, History, Method as Accounting};
 use prdo_algorithm::Method;
@@ -63,6 +64,8 @@ pub struct Cell {
     pub gamma: Option<f64>,
     /// What it clips at instead.
     pub own_clip: Option<OwnClip>,
+    /// Of noise in pairs.
+    pub pairs: Option<PairFacts>,
     pub rounds: u64,
 }
 
@@ -98,6 +101,8 @@ struct WrittenCell {
     gamma: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own_clip: Option<OwnClip>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pairs: Option<PairFacts>,
     rounds: u64,
     #[serde(default)]
     late_grad_norm: Option<f64>,
@@ -120,6 +125,7 @@ impl From<Cell> for WrittenCell {
             clip: cell.clip,
             gamma: cell.gamma,
             own_clip: cell.own_clip,
+            pairs: cell.pairs,
             rounds: cell.rounds,
         }
     }
@@ -142,6 +148,7 @@ impl TryFrom<WrittenCell> for Cell {
             clip: cell.clip,
             gamma: cell.gamma,
             own_clip: cell.own_clip,
+            pairs: cell.pairs,
             rounds: cell.rounds,
         })
     }

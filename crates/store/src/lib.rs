@@ -14,6 +14,7 @@ pub mod names;
 mod network;
 mod outcome;
 mod own_clip;
+mod pairs;
 mod row;
 mod statement;
 mod status;
@@ -28,6 +29,7 @@ pub use model::{read_models, read_node_model, write_model, write_models};
 pub use network::{NetworkFile, NetworkFileError, is_trained_by_prdo, read_network, write_network};
 pub use outcome::{BadOutcome, Worry, divergence, worries};
 pub use own_clip::OwnClip;
+pub use pairs::{EpsilonAgainst, PairFacts};
 pub use prdo_simulator::{COLUMNS, Column, Number, Panel, PanelScale, Section};
 pub use row::{
     LinesFile, column, format_moments, format_row, header, moments_header, parse_moments, parse_rows,

@@ -1,6 +1,7 @@
 //! `summary.json` of a run: written last, so that its presence marks the run as finished.
 
 use crate::outcome::BadOutcome;
+use crate::pairs::PairFacts;
 use crate::version_0_1_0;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -29,6 +30,9 @@ pub struct Summary {
     pub delta: Option<f64>,
     pub noise_multiplier: Option<f64>,
     pub accountant: Option<String>,
+    /// Of noise in pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairFacts>,
     pub loss: Option<f64>,
     pub grad_norm: Option<f64>,
     pub consensus_error: Option<f64>,

@@ -5,7 +5,7 @@ use crate::run::{Guarantee, Privacy, PrivacySettings};
 use prdo_accounting::{History, Method as Accounting};
 use prdo_algorithm::graph::Spectrum;
 use prdo_algorithm::{Method, Settings};
-use prdo_privacy::Sampling;
+use prdo_privacy::{PairSettings, Sampling};
 use prdo_runfile::{ConfigError, Key, ModelKind, NO_PRIVACY, RunFile, sampling_name};
 
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Recipe {
     pub clip: Option<(f64, f64)>,
     /// What is promised, if anything is.
     pub privacy: Option<Privacy>,
+    /// Noise that cancels between nodes, if it is asked for.
+    pub pairs: Option<PairSettings>,
     pub accounting: Accounting,
     /// What the runs that this one goes on from have released.
     pub earlier: History,
@@ -75,6 +77,7 @@ pub fn recipe(run: &RunFile, model: ModelKind, least: usize) -> Result<Recipe, C
         batch,
         clip,
         privacy,
+        pairs: run.privacy.as_ref().and_then(|privacy| privacy.pairs),
         accounting: accounting.unwrap_or_default(),
         earlier: run.earlier()?,
         least,

@@ -195,8 +195,19 @@ fn finish<F: Feature>(
     let Holdings { nodes, held_out, validation, node_names, title, facts, warnings: thoughts } = holdings;
     let statement = statement(file)?;
     let common_class = held_out.as_ref().filter(|_| facts.classes.is_some()).and_then(common_class);
-    let Recipe { method, settings, rounds, batch, clip, privacy, accounting, earlier, mut warnings, .. } =
-        recipe;
+    let Recipe {
+        method,
+        settings,
+        rounds,
+        batch,
+        clip,
+        privacy,
+        pairs,
+        accounting,
+        earlier,
+        mut warnings,
+        ..
+    } = recipe;
     warnings.extend(thoughts);
     warnings.extend(about_start(file, privacy.is_some()));
     let mut run = Run::new(first_model, nodes, wiring.mixing.clone(), method, settings.clone())
@@ -228,6 +239,9 @@ fn finish<F: Feature>(
             .accounting(accounting)
             .after(spent)
             .calibrations(file.document.calibrations.clone());
+    }
+    if let Some(pairs) = pairs {
+        run = run.in_pairs(pairs);
     }
     let prepared = run.prepare().map_err(|e| located(file, &e))?;
     warnings.extend(least_noise(privacy, prepared.guarantee));

@@ -40,6 +40,10 @@ pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result
         let message = "there is no [privacy] section: peers send nothing without noise";
         return Err(ConfigError::anywhere(message).help("add [privacy] with epsilon and delta"));
     }
+    if run.privacy.as_ref().is_some_and(|privacy| privacy.pairs.is_some()) {
+        let message = "privacy.noise = \"pairs\" is not allowed in an agreement: it must be \"independent\"";
+        return Err(run.error(Key::PrivacyNoise, message));
+    }
     if run.model.file.is_some() {
         let message = "model.file is not allowed in an agreement: others do not have the file";
         return Err(run.error(Key::ModelFile, message).help("use model.start and model.start_seed"));

@@ -236,6 +236,7 @@ fn cell(labels: &Labels, document: &Document, built: &Built, (rows, seconds): (V
         seconds,
         clip: built.clip,
         gamma: method.card().differences.then_some(method.asks(&built.settings, 1).gamma()),
+        pairs: built.prepared.pairs.clone(),
         own_clip: OwnClip::of(method, &built.settings, built.prepared.schedule.rounds),
         rounds: u64::from(built.prepared.schedule.rounds),
     }

@@ -111,6 +111,7 @@ fn summary(document: &Document, built: &Built, rows: &[Row], elapsed: Duration) 
         delta: guarantee.map(|g| g.delta),
         noise_multiplier: guarantee.map(|g| g.noise_multiplier),
         accountant: guarantee.map(|g| g.accounting.name().to_string()),
+        pairs: built.prepared.pairs.clone(),
         loss: last.and_then(|r| finite(r.loss)),
         grad_norm: last.and_then(|r| finite(r.grad_norm)),
         consensus_error: last.and_then(|r| finite(r.consensus_error)),
