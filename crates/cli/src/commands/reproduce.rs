@@ -218,6 +218,7 @@ fn frontier_request(args: &FrontierArgs) -> frontier::Request {
         folder: args.folder.clone(),
         maps: args.features.clone(),
         methods: args.methods.clone(),
+        noises: args.noise.clone(),
         epsilons: args.epsilon.clone(),
         seeds: args.seeds,
         out: args.out.clone(),
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn what_is_typed_is_what_results_call_it() {
         for data in frontier::Data::ALL {
-            for map in frontier::Map::ALL {
+            for map in frontier::Map::USUAL {
                 let words = format!("prdo reproduce frontier --data {data} --features {map}");
                 let Experiment::Frontier(args) = typed(&words) else { unreachable!("{words}") };
                 let request = frontier_request(&args);
