@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -51,8 +52,6 @@ class Call:
         """The user's code, whose exceptions get a place."""
         try:
             return function(*arguments)
-        except MethodError:
-            raise
         except Exception as error:
             raise self.error(f"raised {type(error).__name__}: {error}") from error
 
@@ -110,7 +109,7 @@ class Bridge:
         return self._closely(call, work)
 
     def _points(self, call: Call, asked: Any, d: int, kind: str, number: float | None) -> Given:
-        if not isinstance(asked, Query):
+        if not isinstance(asked, Query) or not isinstance(asked.number, (Real, type(None))):
             raise call.error(f"returned {_shown(asked)}", "prdo.gradient(…), recursive(…), moved(…) or scaled(…)")
         if (asked.kind, asked.number) != (kind, number):
             declared = f"{kind} {'' if number is None else number}".strip()

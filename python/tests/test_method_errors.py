@@ -21,6 +21,7 @@ WRONG = [
     ("query", lambda self: prdo.gradient([0.0] * 8), "list", "float64"),
     ("query", lambda self: prdo.gradient(self.x / 0.0 * 0.0), "nan", "finite"),
     ("query", lambda self: prdo.recursive(self.x, self.x, 0.5), "asks recursive 0.5", "gradient, which asks"),
+    ("query", lambda self: prdo.recursive(self.x, self.x, self.x), "returned Query", "prdo.gradient"),
     ("query", lambda self: self.x.fill(0.0) or prdo.gradient(self.x), "changed the state", "adapt and mix"),
     ("query", unpack, "raised ZeroDivisionError: on purpose", ""),
     ("adapt", lambda self, answer: answer[:, None], r"shape \(8, 1\)", r"shape \(8,\)"),
