@@ -51,6 +51,7 @@ def test_with_a_model_of_ones_own(blobs):
     assert (ours.models == train(blobs, {"name": "dsgd", "step_size": 0.3}, settings).models).all()
 
 
+@pytest.mark.filterwarnings("ignore:method.step_size")
 def test_laws_by_round_are_numbers_of_the_round(blobs):
     laws = {"step_size": "0.3, 0.1 from 7", "gamma": "0.4, 0.2 from 5"}
     ours = train(blobs, {"name": Recursive, **laws})
