@@ -4,7 +4,7 @@ use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_nor
 use prdo_accounting::History;
 use prdo_algorithm::graph::Mixings;
 use prdo_algorithm::{
-    Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
+    Failure, Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
 };
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
 use rayon::prelude::*;
@@ -45,8 +45,17 @@ pub enum SimulationError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// A program's own method failed.
-    #[error("node {node}, round {round}: {why}")]
-    Method { node: usize, round: u32, why: String },
+    #[error("node {node}, round {round}: {failure}{}", charged(.spent))]
+    Method {
+        node: usize,
+        round: u32,
+        failure: Failure,
+        /// ε that is spent, of a private run: the rounds before, and this one if it was answered.
+        spent: Option<f64>,
+    },
+    /// A program's own method sends from some nodes only, where all nodes exchange at once.
+    #[error("round {round}: {messages} of {nodes} nodes sent a message; all must, or none")]
+    Messages { round: u32, messages: usize, nodes: usize },
     #[error("node {node}, round {round}: {error}")]
     Gate { node: usize, round: u32, error: GateError },
     #[error(
@@ -54,6 +63,10 @@ pub enum SimulationError {
          and graph"
     )]
     Diverged { round: u32 },
+}
+
+fn charged(spent: &Option<f64>) -> String {
+    spent.map_or_else(String::new, |epsilon| format!("; ε = {epsilon:.4} was spent"))
 }
 
 type Pair<'a, M, P> = (&'a mut Box<dyn Node<P>>, &'a mut Gate<M, P>);
@@ -100,26 +113,57 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     /// moments at this round's points.
     pub fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError> {
         let round = self.totals.round;
+        self.check_queries()?;
         let mut messages = self.adapt()?;
+        self.check_messages(&messages)?;
         let measured = if moments { Some(self.moments()) } else { None };
         while !messages.is_empty() {
             self.count_bytes(&messages);
             messages = self.mix(&messages);
+            self.check_messages(&messages)?;
         }
         self.totals.round += 1;
-        for (node, state) in self.nodes.iter().enumerate() {
-            state.failure().map_or(Ok(()), |why| Err(SimulationError::Method { node, round, why }))?;
-        }
         match self.nodes.iter().all(|node| node.model().is_finite()) {
             true => Ok(measured),
             false => Err(SimulationError::Diverged { round }),
         }
     }
 
+    /// Every node knows what it asks, before any gate is asked: nothing is charged in a round that cannot be asked for.
+    pub(crate) fn check_queries(&self) -> Result<(), SimulationError> {
+        self.nodes.iter().for_each(|node| {
+            node.query();
+        });
+        self.check_nodes()
+    }
+
+    fn check_nodes(&self) -> Result<(), SimulationError> {
+        let mut nodes = self.nodes.iter().enumerate();
+        match nodes.find_map(|(node, state)| Some((node, state.failure()?))) {
+            Some((node, failure)) => {
+                let (round, spent) = (self.totals.round, self.epsilon_spent());
+                Err(SimulationError::Method { node, round, failure, spent })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// All nodes sent something, or none did.
+    fn check_messages(&self, messages: &[Message<P>]) -> Result<(), SimulationError> {
+        self.check_nodes()?;
+        match messages.len() {
+            0 => Ok(()),
+            all if all == self.nodes.len() => Ok(()),
+            some => {
+                let (round, nodes) = (self.totals.round, self.nodes.len());
+                Err(SimulationError::Messages { round, messages: some, nodes })
+            }
+        }
+    }
+
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let round = self.totals.round;
         let adapt = |(number, (node, gate)): (usize, Pair<'_, M, P>)| {
-            node.failure().map_or(Ok(()), |why| Err(SimulationError::Method { node: number, round, why }))?;
             let answer = gate.answer(round, &node.query()).map_err(|error| SimulationError::Gate {
                 node: number,
                 round,
