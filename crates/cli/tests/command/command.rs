@@ -29,6 +29,7 @@ fn a_run_leaves_a_whole_folder_and_its_run_file_repeats_it_to_the_bit() {
     assert_eq!(last.bytes_sent, 4 * 2 * 3 * 8 * 40);
     assert!(last.loss < rows[0].loss);
     assert!(last.clipped_gradient_fraction.is_some() && last.clipped_difference_fraction.is_some());
+    assert!(rows.iter().all(|row| row.clip_bias.is_none()), "with privacy nobody says what clipping did");
     let (average, nodes) = read_models(&desk.bytes("out/model.safetensors")).unwrap();
     assert_eq!((average.len(), nodes.len()), (3, 4));
 
@@ -72,6 +73,15 @@ fn the_report_is_one_file_with_plots_network_settings_and_privacy_statement() {
     assert!(desk.read("open/report.html").contains("Not private: ε = ∞"));
     let rows = parse_rows(&desk.read("open/metrics.csv"));
     assert!(rows.iter().all(|r| r.epsilon_spent.is_none() && r.clipped_gradient_fraction.is_none()));
+    assert!(rows.iter().all(|r| r.clip_bias.is_none()));
+
+    // Clipped without privacy, it says what clipping does; the page of a private run had no such figure.
+    desk.write("clipped.toml", SMALL.split("[privacy]").next().unwrap());
+    desk.prdo("run clipped.toml --out clipped").done();
+    let rows = parse_rows(&desk.read("clipped/metrics.csv"));
+    assert!(rows.iter().all(|r| r.clip_bias.is_some_and(|bias| bias > 0.0)));
+    let words = "bias of clipping";
+    assert!(desk.read("clipped/report.html").contains(words) && !html.contains(words));
 }
 
 #[test]

@@ -46,13 +46,12 @@ pub struct Point {
     /// over the seeds and that mean's standard error.
     pub bias: f64,
     pub bias_error: f64,
-    /// (1−γ)C_Δ/γ, which the bias cannot exceed.
+    /// (1−γ)C_Δ/γ, which the bias of clipping differences by themselves cannot exceed.
     pub bound: Option<f64>,
     /// The root of the mean square of ∇f(x̄) over the same rounds.
     pub floor: f64,
 }
 
-/// x̄'s minimiser, and where the run stood.
 struct Ran {
     minimiser: f64,
     late: Late,
@@ -130,6 +129,8 @@ fn point((method, clip): (Contestant, Option<f64>), clips: &Clips, runs: &[Ran],
     // The last row's share is that of the second half.
     let clipped =
         |run: &Ran| run.late.rows.last().and_then(|row| row.clipped_difference_fraction).unwrap_or(0.0);
+    let alone = clip.filter(|_| method.clipping == Clipping::Separate);
+    let bound = alone.map(|clip| (1.0 - GAMMA) * clip / GAMMA);
     Point {
         method,
         clip,
@@ -137,7 +138,7 @@ fn point((method, clip): (Contestant, Option<f64>), clips: &Clips, runs: &[Ran],
         clipped_differences: mean(&clipped),
         bias,
         bias_error,
-        bound: clip.map(|clip| (1.0 - GAMMA) * clip / GAMMA),
+        bound,
         floor: mean(&Ran::square).sqrt(),
     }
 }

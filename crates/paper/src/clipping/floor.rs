@@ -23,7 +23,7 @@ pub struct Extent {
 }
 
 pub const FULL: Extent = Extent { records: 500, per_decade: 4 };
-pub const QUICK: Extent = Extent { records: 200, per_decade: 2 };
+pub const QUICK: Extent = Extent { records: 200, per_decade: 1 };
 
 const DECADES: (i32, u32) = (-2, 3);
 /// The regimes: C_g up to this, and from this.

@@ -85,7 +85,7 @@ impl Problem {
 
     fn run(&self, extent: &Extent, of: Contestant, clip: Option<f64>, stream: u64) -> Result<Late, RunError> {
         let settings = of.settings(STEP, self.kappa);
-        let run = Run::new(self.model.clone(), self.records.clone(), ring(NODES)?, of.method, settings)
+        let run = Run::new(self.model, self.records.clone(), ring(NODES)?, of.method, settings)
             .batch(BATCH, Sampling::WithoutReplacement)
             .first_batch(RECORDS)
             .seed(stream)

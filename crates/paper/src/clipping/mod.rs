@@ -37,7 +37,7 @@ fn extent(quick: bool) -> Extent {
     if quick { QUICK } else { FULL }
 }
 
-/// How many there are.
+/// How many runs that is.
 pub fn runs(quick: bool) -> u64 {
     let Extent { floor, differences, minibatch } = extent(quick);
     let (all, prdo) = (Contestant::ALL, Contestant::PRDO);

@@ -127,7 +127,8 @@ impl Results {
         };
         let rows = self.minibatch.points.iter().map(row);
         let open = |one: &minibatch::Open| {
-            let mut row = vec![one.method.title().to_string(), "none".to_string(), none()];
+            let title = one.method.method.card().title;
+            let mut row = vec![title.to_string(), "none".to_string(), none()];
             row.push(format!("{:.5}", one.late_grad_norm));
             row.resize(9, none());
             row

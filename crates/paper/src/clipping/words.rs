@@ -120,19 +120,20 @@ impl Results {
 
     /// What each way of clipping PRDO's query does to the bias.
     fn about_prdo(&self) -> String {
-        let of =
-            |which: usize| self.differences.iter().filter(move |one| one.method == Contestant::PRDO[which]);
-        let largest = |which: usize| {
-            of(which)
-                .max_by(|a, b| a.bias.abs().total_cmp(&b.bias.abs()))
-                .map_or((0.0, 0.0), |one| (one.bias.abs(), one.clip.unwrap_or(f64::NAN)))
+        let largest = |two: bool| {
+            let own = self.differences.iter().filter(|one| (one.method == Contestant::PRDO[0]) == two);
+            own.max_by(|a, b| a.bias.abs().total_cmp(&b.bias.abs()))
         };
-        let (two, at) = largest(0);
+        let (Some(two), Some(other)) = (largest(true), largest(false)) else { return String::new() };
         format!(
-            "Clipping PRDO's differences moves no fixed point of full batches; with minibatches it adds a bias of up to {two:.1e} \
-             (at C_Δ = {at}), tying C_Δ to the movement {:.0e}, one clip {:.0e}.",
-            largest(1).0,
-            largest(2).0,
+            "Clipping PRDO's differences moves no fixed point of full batches; with minibatches it adds a bias of up to {:.1e} \
+             (± {:.0e}, at C_Δ = {}), while C_Δ = κ‖x − x₋‖ with κ above the curvature and one clip add at most {:.0e} \
+             (± {:.0e}).",
+            two.bias.abs(),
+            two.bias_error,
+            two.clip.unwrap_or(f64::NAN),
+            other.bias.abs(),
+            other.bias_error,
         )
     }
 }
