@@ -250,6 +250,7 @@ fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
         (Some(bytes(last.bytes_sent)), "sent by all nodes", ""),
         (clipped, "of gradients clipped", "clipped_gradient_fraction"),
         (clipped_differences, "of differences clipped", "clipped_difference_fraction"),
+        (last.clip_bias.map(figure), "bias of clipping", "clip_bias"),
         (seconds, "training time", ""),
     ];
     cards.into_iter().filter_map(|(value, caption, key)| Some((value?, caption, meaning(key)))).collect()

@@ -18,6 +18,7 @@ pub struct Simulation<M: Model, P: Protection> {
     mixing: Mixings,
     /// How messages look.
     shape: Shape,
+    method: (Method, Settings),
     held_out: Option<M::Data>,
     /// Loss and gradient norm are measured on at most this many records per node.
     measured_records: usize,
@@ -99,7 +100,9 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         let shape = method.exchanges(settings).shape;
         let measured_records = usize::MAX;
         let totals = Totals::default();
-        Ok(Self { model, gates, nodes, mixing, shape, held_out, measured_records, totals, previous: None })
+        let method = (method, settings.clone());
+        let previous = None;
+        Ok(Self { model, gates, nodes, mixing, shape, method, held_out, measured_records, totals, previous })
     }
 
     /// The same, but rows hold loss and gradient norm of the first `most` records of each node only: an estimate,
@@ -228,27 +231,46 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         self.models().map(|x| squared_distance(x, &average)).collect()
     }
 
-    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i, from the first `most` records of each node.
-    fn objective_of_first(&self, most: usize, x: &[f64]) -> (f64, Vec<f64>) {
-        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure_first(most, x)).collect();
+    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i, from the first `most` records of each node; and what clipping
+    /// alone does to that gradient.
+    fn objective_of_first(&self, most: usize, x: &[f64]) -> ((f64, Vec<f64>), Option<Vec<f64>>) {
+        let measure = |gate: &Gate<M, P>| {
+            let measured = gate.measure_first(most, x);
+            let norm = self.open_threshold(gate);
+            let bias = norm.and_then(|norm| gate.clip_bias(most, x, &measured, norm));
+            (measured, bias)
+        };
+        let (measured, biases): (Vec<_>, Vec<_>) = self.gates.par_iter().map(measure).unzip();
         let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;
-        (loss, mean(measured.iter().map(|m| m.gradient.as_slice()), x.len()))
+        let gradient = mean(measured.iter().map(|m| m.gradient.as_slice()), x.len());
+        let biases: Option<Vec<_>> = biases.into_iter().collect();
+        let bias = biases.map(|biases| mean(biases.iter().map(|bias| bias.as_slice()), x.len()));
+        ((loss, gradient), bias)
+    }
+
+    /// The norm beyond which this gate shortened gradients in the last round, where it does nothing else to them.
+    fn open_threshold(&self, gate: &Gate<M, P>) -> Option<f64> {
+        let (method, settings) = &self.method;
+        let asks = method.asks(settings, self.totals.round.saturating_sub(1));
+        asks.threshold(&P::open_clip(gate.rules())?)
     }
 
     /// Measures the network as it is, and resets the clipping fractions.
     pub fn measure(&mut self) -> Row {
         let recent = std::mem::take(&mut self.totals.recent);
         let average = self.average();
+        let (objective, clip_bias) = self.objective_of_first(self.measured_records, &average);
         Row::of(&Measured {
             round: self.totals.round,
             models: self.models().collect(),
             average: &average,
-            objective: self.objective_of_first(self.measured_records, &average),
+            objective,
             test_accuracy: self.accuracy(&average),
             epsilon_spent: self.epsilon_spent(),
             bytes_sent: self.totals.bytes_sent,
             gradient_evaluations: self.totals.gradient_evaluations,
             clipped: self.clips().then_some(recent),
+            clip_bias,
         })
     }
 
