@@ -10,7 +10,7 @@
 use prdo_algorithm::{Exchanges, Message, Shape};
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
-use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header, Ways};
+use prdo_peer::wire::{Expected, Frame, FrameKind, Hash, Header, Ways};
 use prdo_privacy::{Noised, Packed, Packing, PublicDither, Released, Start};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -203,6 +203,7 @@ fn expected(peer: usize, me: usize, bytes: usize) -> Expected {
         peer,
         me,
         payload_bytes: bytes as u64,
+        final_bytes: bytes as u64,
         exchanges: Exchanges::ONE,
         rounds,
         ways: Ways::both(),

@@ -409,7 +409,7 @@ mod tests {
             (Key::PartitionKind, "iid dirichlet shards column"),
             (Key::ModelKind, "logistic softmax quadratic log-cosh network vgg-small lenet own"),
             (Key::ModelStart, "zeros normal glorot fan-in"),
-            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2 sgp push-prdo"),
+            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2 dp2 sgp push-prdo"),
             (Key::BatchSampling, "poisson without-replacement full"),
             (Key::PrivacyAccountant, "prv rdp rdp-paper"),
         ] {
@@ -423,14 +423,20 @@ mod tests {
             let key = Key::named(path)?;
             Some((key.doc(), key.default().unwrap_or("none"), key.value_type().allowed()))
         };
-        let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\", \"gt-hsgd\", \"deepstorm\", \"gt\", \"muffliato\", \"diff2\", \"sgp\", \"push-prdo\"".to_string();
-        let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking, D-SGD, GT-HSGD, DEEPSTORM, Gradient Tracking, Muffliato-SGD, DIFF2, SGP or Push-PRDO";
+        let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\", \"gt-hsgd\", \"deepstorm\", \"gt\", \"muffliato\", \"diff2\", \"dp2\", \"sgp\", \"push-prdo\"".to_string();
+        let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking, D-SGD, GT-HSGD, DEEPSTORM, Gradient Tracking, Muffliato-SGD, DIFF2, DP², SGP or Push-PRDO";
         assert_eq!(said("method.name"), Some((titles, "none", names)));
         let history = "a number of at least 0 and below 1, or by round such as \"0.1, 0.05 from 100\" or \"cosine 0.1 0.01\"";
         assert_eq!(
             said("method.beta"),
             Some(("β of edm and mt: weight of history", "0.9", history.to_string()))
         );
+        let many = Some((
+            "K of deepstorm, diff2, dp2, dsgd, ed, edm, gt, gt-hsgd, mt, muffliato and prdo: exchanges of messages per round (3 if not given in muffliato)",
+            "1.0",
+            "a number that is whole, from 1 to 100".to_string(),
+        ));
+        assert_eq!(said("method.exchanges"), many);
         let combine = ("mix after the step, or before it (diff2, dsgd, gt, gt-hsgd, mt)", "\"after\"");
         let names = "one of \"after\", \"first\"".to_string();
         assert_eq!(said("method.combine"), Some((combine.0, combine.1, names)));

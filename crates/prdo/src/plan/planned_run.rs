@@ -7,6 +7,7 @@ use crate::build::{AnyHoldings, Outline, Wiring};
 use crate::run::Privacy;
 use prdo_algorithm::graph::Parameters;
 use prdo_algorithm::methods::key;
+use prdo_algorithm::methods::steps::{POLYNOMIAL, polynomial};
 use prdo_algorithm::{Asks, Method};
 use prdo_privacy::Sampling;
 use prdo_runfile::{DataSource, RunFile};
@@ -89,7 +90,7 @@ pub fn planned_run(
         rounds: u64::from(recipe.rounds),
         batch: size as u64,
         slots: Some(recipe.least as u64),
-        lambda: other::lambda(&outline.spectrum),
+        lambda: mixed(outline),
         problem,
         noise: noise(run, outline),
     };
@@ -107,13 +108,24 @@ pub fn planned_run(
         )
     }));
     let own = Some(Choice::fixed(recipe.settings.step_size.at(0), gamma, first as u64));
-    let family = family(wiring, run.graph.parameters);
+    // Other sizes would have other polynomials.
+    let family =
+        family(wiring, run.graph.parameters).filter(|_| mixed(outline) == other::lambda(&outline.spectrum));
     PlannedRun {
         question: Question { case, own, schedule, family },
         delta: recipe.privacy.map(|(Privacy::Budget { delta, .. } | Privacy::Noise { delta, .. })| delta),
         uncovered: uncovered(outline),
         unestimated,
         notes,
+    }
+}
+
+/// λ as the theorem needs it: of what the exchanges of a round make of W together.
+fn mixed(outline: &Outline) -> f64 {
+    let (lambda, recipe) = (other::lambda(&outline.spectrum), &outline.recipe);
+    match recipe.method.card().reads(&POLYNOMIAL.parameter()) {
+        true => polynomial(&recipe.settings).at(lambda).max(0.0),
+        false => lambda,
     }
 }
 

@@ -6,14 +6,23 @@ use prdo_runfile::{Document, Key};
 
 /// The numbers of the methods that are tuned, each with its key and range, in the order of the methods.
 pub fn numbers() -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
-    Key::parameters().filter_map(|(key, parameter)| match parameter {
-        Parameter::Number(number) => Some((key, number, number.tuning?)),
-        Parameter::Choice { .. } => None,
-    })
+    let mut all: Vec<(Key, &'static Number, Tuning)> = Vec::new();
+    for own in Method::ALL.iter().flat_map(|method| numbers_of(*method)) {
+        if all.iter().all(|(key, ..)| *key != own.0) {
+            all.push(own);
+        }
+    }
+    all.into_iter()
 }
 
 fn numbers_of(method: Method) -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
-    numbers().filter(move |(_, number, _)| method.card().reads(&number.parameter()))
+    let card = method.card();
+    Key::parameters().filter(|(_, parameter)| card.reads(parameter)).filter_map(|(key, parameter)| {
+        match parameter {
+            Parameter::Number(number) => Some((key, number, number.tuning_in(card.name)?)),
+            Parameter::Choice { .. } => None,
+        }
+    })
 }
 
 /// Whether `method` reads this number with the choices of the run file.
@@ -126,7 +135,10 @@ impl Space {
             difference: (run.clip.difference.unwrap_or(0.02 * clip) / clip).min(1.0),
             parameters: numbers_of(method)
                 .filter(|(_, own, _)| is_chosen(document, method, own))
-                .map(|(key, own, _)| (key, document.float(key).unwrap_or(own.default)))
+                .map(|(key, own, _)| {
+                    let default = own.default_in(method.card().name);
+                    (key, document.float(key).filter(|_| document.has(key)).unwrap_or(default))
+                })
                 .collect(),
         };
         let tied = method.asks(&run.settings_of(method), 1).kappa().is_some();

@@ -1,6 +1,7 @@
 //! The simulator from outside.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_range_loop)]
 
+mod exchanges;
 mod identities;
 mod networks;
 mod problem;
