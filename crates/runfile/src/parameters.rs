@@ -46,9 +46,9 @@ fn describe(parameter: &'static Parameter) -> Definition {
     Definition { path, value_type, default: Some(default.leak()), doc: doc.leak() }
 }
 
-/// " (of a: 3)", where the number has another default in some method.
+/// " (3 unless given in a)", where the number has another default in some method.
 fn other_defaults(number: &Number) -> String {
-    let words = number.defaults.iter().map(|(method, value)| format!("{value} if not given in {method}"));
+    let words = number.defaults.iter().map(|(method, value)| format!("{value} unless given in {method}"));
     let words: Vec<String> = words.collect();
     if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }

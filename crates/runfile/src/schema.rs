@@ -432,7 +432,7 @@ mod tests {
             Some(("β of edm and mt: weight of history", "0.9", history.to_string()))
         );
         let many = Some((
-            "K of deepstorm, diff2, dp2, dsgd, ed, edm, gt, gt-hsgd, mt, muffliato and prdo: exchanges of messages per round (3 if not given in muffliato)",
+            "K of deepstorm, diff2, dp2, dsgd, ed, edm, gt, gt-hsgd, mt, muffliato and prdo: exchanges of messages per round (3 unless given in muffliato)",
             "1.0",
             "a number that is whole, from 1 to 100".to_string(),
         ));

@@ -1,6 +1,7 @@
 //! `prdo plan` as a person types it.
 
 use crate::common::{self, Desk, refused};
+use prdo::runfile::{Document, Key};
 use serde_json::Value as Json;
 
 const RING: &str = "plan --graph ring --nodes 32 --rounds 1000 --batch 16";
@@ -213,6 +214,22 @@ fn run_files_are_judged_beside_the_schedule() {
     assert!(text.contains("does not cover this run") && !text.contains("optimization"), "{text}");
     let open = desk.prdo("plan private.toml --set method.name=ed").done().stdout;
     assert!(open.contains("As written (Exact Diffusion)"), "{open}");
+}
+
+/// K exchanges: λ is that of their polynomial, and the traffic K times, with what comes after the last round.
+#[test]
+fn further_exchanges_are_planned_with() {
+    let desk = Desk::new();
+    desk.write("private.toml", desk.prdo("example private").done().stdout);
+    let asked = |set: &str| desk.prdo(&format!("plan private.toml --json{set}")).json();
+    let (once, three) = (asked(""), asked(" --set method.exchanges=3 --set method.final_mixings=8"));
+    let power = asked(" --set method.exchanges=3 --set method.polynomial=power");
+    assert!((number(&power, "lambda") - number(&once, "lambda").powi(3)).abs() < 1e-12, "{power}");
+    assert!(number(&three, "lambda") < number(&power, "lambda"));
+    let bytes = |answer: &Json| number(answer, "cost/bytes");
+    assert_eq!(bytes(&power), 3.0 * bytes(&once));
+    let rounds = Document::read(&desk.path("private.toml")).unwrap().integer(Key::Rounds).unwrap() as f64;
+    assert!((bytes(&three) / bytes(&once) - (3.0 + 8.0 / rounds)).abs() < 1e-9, "{three}");
 }
 
 #[test]
