@@ -1,7 +1,7 @@
 //! What a method says of itself, and the handle by which everybody else knows it.
 
 use super::final_mixings;
-use super::parameter::Parameter;
+use super::parameter::{Number, Parameter, Tuning};
 use super::settings::{Settings, SettingsError};
 use crate::graph::{Found, Mixings, Needs, NetworkError, Spectrum};
 use crate::message::Shape;
@@ -31,6 +31,16 @@ pub struct Card {
 impl Card {
     pub fn reads(&self, parameter: &Parameter) -> bool {
         self.parameters.iter().any(|own| own.name() == parameter.name())
+    }
+
+    /// Where `prdo tune` looks for this parameter, if it is a number of this method that is tuned.
+    pub fn tuned(&self, parameter: &'static Parameter) -> Option<(&'static Number, Tuning)> {
+        match parameter {
+            Parameter::Number(number) if self.reads(parameter) => {
+                Some((number, number.tuning_in(self.name)?))
+            }
+            Parameter::Number(_) | Parameter::Choice { .. } => None,
+        }
     }
 
     /// The choice of this method without which it does not read this parameter, and what must be chosen.

@@ -7,7 +7,6 @@ use crate::build::{AnyHoldings, Outline, Wiring};
 use crate::run::Privacy;
 use prdo_algorithm::graph::Parameters;
 use prdo_algorithm::methods::key;
-use prdo_algorithm::methods::steps::{POLYNOMIAL, polynomial};
 use prdo_algorithm::{Asks, Method};
 use prdo_privacy::Sampling;
 use prdo_runfile::{DataSource, RunFile};
@@ -75,7 +74,8 @@ pub fn planned_run(
     (given, schedule): (Problem, Choice),
     public: bool,
 ) -> PlannedRun {
-    let (recipe, wiring) = (&outline.recipe, &outline.wiring);
+    let (recipe, wiring, lambda) = (&outline.recipe, &outline.wiring, other::lambda(&outline.spectrum));
+    let mixed = recipe.method.mixed(&recipe.settings, lambda);
     let (first, size, sampling) = recipe.batch;
     // The theorem's γ, for what is not of its kind: Exact Diffusion's.
     let gamma = match recipe.method.asks(&recipe.settings, 1) {
@@ -90,7 +90,7 @@ pub fn planned_run(
         rounds: u64::from(recipe.rounds),
         batch: size as u64,
         slots: Some(recipe.least as u64),
-        lambda: mixed(outline),
+        lambda: mixed,
         problem,
         noise: noise(run, outline),
     };
@@ -109,23 +109,13 @@ pub fn planned_run(
     }));
     let own = Some(Choice::fixed(recipe.settings.step_size.at(0), gamma, first as u64));
     // Other sizes would have other polynomials.
-    let family =
-        family(wiring, run.graph.parameters).filter(|_| mixed(outline) == other::lambda(&outline.spectrum));
+    let family = family(wiring, run.graph.parameters).filter(|_| mixed == lambda);
     PlannedRun {
         question: Question { case, own, schedule, family },
         delta: recipe.privacy.map(|(Privacy::Budget { delta, .. } | Privacy::Noise { delta, .. })| delta),
         uncovered: uncovered(outline),
         unestimated,
         notes,
-    }
-}
-
-/// λ as the theorem needs it: of what the exchanges of a round make of W together.
-fn mixed(outline: &Outline) -> f64 {
-    let (lambda, recipe) = (other::lambda(&outline.spectrum), &outline.recipe);
-    match recipe.method.card().reads(&POLYNOMIAL.parameter()) {
-        true => polynomial(&recipe.settings).at(lambda).max(0.0),
-        false => lambda,
     }
 }
 

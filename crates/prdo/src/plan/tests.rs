@@ -3,24 +3,8 @@ use super::choice::largest_step;
 use super::*;
 use prdo_accounting::{History, Method as Accounting};
 use prdo_algorithm::graph::{GraphFamily, Parameters as GraphParameters, Weights};
-use prdo_algorithm::methods::steps::{Ends, Polynomial};
-use prdo_theory::disagreement::{chebyshev, repeated};
 use prdo_theory::{Conditions, Parameters, Setting, Setup};
 use proptest::prelude::*;
-
-/// What nodes mix by is what theory's figures of disagreement are about.
-#[test]
-fn exchanges_are_the_polynomials_of_the_theory() {
-    for second in [0.2, 0.904_508, 0.9999] {
-        let ends = Ends { smallest: 0.0, second };
-        for (degree, place) in (2..12).flat_map(|k| (0..=20).map(move |p| (k, f64::from(p) / 20.0))) {
-            let expected = chebyshev(place, second, degree);
-            let found = Polynomial::shifted(degree, ends).at(place);
-            assert!((found - expected).abs() < 1e-10, "{second}, {degree}, {place}: {found} {expected}");
-            assert!((Polynomial::power(degree).at(place) - repeated(place, degree)).abs() < 1e-14);
-        }
-    }
-}
 
 fn ring_lambda(nodes: f64) -> f64 {
     0.5 * (1.0 + (2.0 * std::f64::consts::PI / nodes).cos())

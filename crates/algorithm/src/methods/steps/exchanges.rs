@@ -60,6 +60,16 @@ impl Settings {
     }
 }
 
+impl Method {
+    /// λ of what the exchanges of a round make of W together, λ being W's.
+    pub fn mixed(self, settings: &Settings, lambda: f64) -> f64 {
+        match self.card().reads(&POLYNOMIAL.parameter()) {
+            true => polynomial(settings).at(lambda).max(0.0),
+            false => lambda,
+        }
+    }
+}
+
 /// K.
 pub(super) fn exchanges(settings: &Settings) -> u32 {
     EXCHANGES.of(settings).max(1.0) as u32
