@@ -6,7 +6,7 @@ use crate::setting::{NODES, Setting};
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::Mixing;
-use prdo_algorithm::{Inbox, Message, Neighbourhood, Node};
+use prdo_algorithm::{Inbox, Message, Neighbourhood, Node, Shape};
 use prdo_privacy::{Gate, History, Ledger, Model, Noised, Released, Secret, Shard, Start};
 use std::sync::Arc;
 
@@ -96,6 +96,7 @@ impl<'a, S: Subject> Network<'a, S> {
         };
         let mut nodes = (0..NODES).map(begin).collect::<Result<Vec<_>, _>>().map_err(refused("method"))?;
         let mut transcript = Transcript::default();
+        let exchanges = self.setting.method.exchanges(&self.setting.settings);
         for round in 0..self.setting.rounds {
             let (mut messages, mut answers) = (Vec::with_capacity(NODES), Vec::with_capacity(NODES));
             for (i, (node, gate)) in nodes.iter_mut().zip(&mut *gates).enumerate() {
@@ -110,8 +111,11 @@ impl<'a, S: Subject> Network<'a, S> {
                 sound(&**node, round)?;
             }
             transcript.answers.push(answers);
+            let mut exchange = exchanges.before(round, self.setting.rounds);
             while !messages.is_empty() {
-                messages = self.exchange(&messages, &mut nodes, &mut transcript.sizes)?;
+                let shape = exchanges.shape_of(exchange, self.setting.rounds);
+                messages = self.exchange(&messages, &shape, &mut nodes, &mut transcript.sizes)?;
+                exchange += 1;
                 nodes.iter().try_for_each(|node| sound(&**node, round))?;
             }
         }
@@ -137,15 +141,15 @@ impl<'a, S: Subject> Network<'a, S> {
     fn exchange(
         &self,
         messages: &[Message<Noised>],
+        shape: &Shape,
         nodes: &mut [Box<dyn Node<Noised>>],
         sizes: &mut Vec<usize>,
     ) -> Result<Vec<Message<Noised>>, AuditError> {
-        let shape = self.setting.method.exchanges(&self.setting.settings).shape;
         let mut received = Vec::with_capacity(NODES);
         for message in messages {
             let bytes = message.to_wire();
             let dimension = message.vectors().first().map_or(0, Released::dimension);
-            received.push(Message::from_wire(&bytes, dimension, &shape)?);
+            received.push(Message::from_wire(&bytes, dimension, shape)?);
             sizes.push(bytes.len());
         }
         let mut next = Vec::new();

@@ -15,7 +15,7 @@ use prdo_algorithm::Exchanges;
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_peer::home::Home;
 use prdo_peer::ledger::LedgerFile;
-use prdo_peer::machine::{Action, Event, Patience, Place};
+use prdo_peer::machine::{Action, Event, Patience, Place, kept_payloads};
 use prdo_peer::memory::MemoryDisk;
 use prdo_peer::session::{Session, Setup};
 use prdo_peer::wire::{Expected, Frame, FrameKind, Ways};
@@ -52,9 +52,9 @@ enum Death {
 
 /// Plays every death there is in a short run.
 pub fn restarts<S: Subject>(subject: &S, setting: &Setting, seed: u64) -> Result<Restarts, AuditError> {
-    let setting = Setting { rounds: ROUNDS, ..setting.clone() };
+    let setting = setting.lasting(ROUNDS);
     let exchanges = setting.method.exchanges(&setting.settings);
-    let all = ROUNDS * exchanges.per_round;
+    let all = exchanges.before(ROUNDS, ROUNDS) as u32;
     let mut deaths: Vec<Death> = Vec::new();
     for write in 0..6 + 4 * u64::from(all) {
         deaths.extend([0, 100, usize::MAX].map(|keep| Death::Write(write, keep)));
@@ -101,6 +101,7 @@ impl<S: Subject> Scene<'_, S> {
             peer,
             me: me as u32,
             payload_bytes: exchanges.shape.bytes(DIMENSION) as u64,
+            final_bytes: Exchanges::FINAL.bytes(DIMENSION) as u64,
             exchanges,
             rounds: ROUNDS,
             ways: Ways::both(),
@@ -123,9 +124,15 @@ impl<S: Subject> Scene<'_, S> {
             .map_err(|e| text(&e))?;
         ledger.begin_run(&RUN, &AGREEMENT, me as u32, "audit").map_err(|e| text(&e))?;
         let ledger = Arc::new(Mutex::new(ledger));
-        let (home, saved) =
-            Home::open(Box::new(disk.clone()), RUN, AGREEMENT, me as u32, Arc::clone(&ledger))
-                .map_err(|e| text(&e))?;
+        let (home, saved) = Home::open(
+            Box::new(disk.clone()),
+            RUN,
+            AGREEMENT,
+            me as u32,
+            Arc::clone(&ledger),
+            kept_payloads(&self.exchanges),
+        )
+        .map_err(|e| text(&e))?;
         let resume =
             ledger.lock().unwrap_or_else(PoisonError::into_inner).resume(&RUN).map_err(|e| text(&e))?;
         let book = LedgerFile::book(&ledger, &RUN, &AGREEMENT, me as u32).map_err(|e| text(&e))?;

@@ -3,6 +3,7 @@
 use crate::error::{AuditError, refused};
 use prdo_accounting::{Accountant, Bounds, Event, History, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
+use prdo_algorithm::methods::FINAL_MIXINGS;
 use prdo_algorithm::methods::directions::{INTERVAL, RESTART};
 use prdo_algorithm::{Asks, Method, Settings};
 use prdo_privacy::{Batch, Batches, Clip, Clips, Ledger, Noised, PrivateRules, Query};
@@ -42,6 +43,15 @@ pub struct RunSetting {
 }
 
 const MOST_SLOTS: usize = 64;
+
+/// A method's settings for a run of so many rounds, without exchanges after the last one if that has no message.
+fn over(method: Method, settings: &Settings, rounds: u32) -> Settings {
+    let settings = settings.clone().over(rounds);
+    match method.exchanges(&settings).is_silent(rounds.saturating_sub(1)) {
+        true => settings.with(FINAL_MIXINGS.is(0.0)),
+        false => settings,
+    }
+}
 
 /// Slots and batch sizes whose rates are nearest to these.
 fn small_rates((first, later): (f64, f64)) -> (usize, (usize, usize)) {
@@ -84,17 +94,23 @@ impl Setting {
     pub fn scaled(real: &RunSetting, most_rounds: u32) -> Result<Self, AuditError> {
         let (c_g, c_d) = real.clip;
         let (slots, batches) = small_rates(real.rates);
+        let rounds = real.rounds.clamp(1, most_rounds.max(1));
         Ok(Self {
             name: real.name.clone(),
             method: real.method,
-            settings: real.settings.clone(),
+            settings: over(real.method, &real.settings, rounds),
             clip: Clip::new(c_g, c_d).map_err(refused("clip"))?,
             noise_multiplier: real.noise_multiplier,
             batches,
             slots,
-            rounds: real.rounds.clamp(1, most_rounds.max(1)),
+            rounds,
             delta: real.delta,
         })
+    }
+
+    /// The same over so many rounds.
+    pub fn lasting(&self, rounds: u32) -> Self {
+        Self { rounds, settings: over(self.method, &self.settings, rounds), ..self.clone() }
     }
 
     fn batch(&self, round: u32) -> Batch {

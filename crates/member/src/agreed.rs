@@ -85,6 +85,7 @@ fn check_against(agreement: &Agreement, run: &RunFile, planned: &Planned) -> Res
         ("exchanges_every", said.every.to_string(), meant.every.to_string()),
         ("vectors", said.shape.vectors.to_string(), meant.shape.vectors.to_string()),
         ("numbers", said.shape.numbers.to_string(), meant.shape.numbers.to_string()),
+        ("final_mixings", said.final_mixings.to_string(), meant.final_mixings.to_string()),
         ("packing", said.shape.packing.to_string(), meant.shape.packing.to_string()),
         ("dimension", terms.dimension.to_string(), planned.model.dimension.to_string()),
     ] {

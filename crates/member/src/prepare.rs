@@ -14,7 +14,7 @@ use prdo_peer::disk::DiskError;
 use prdo_peer::home::Home;
 use prdo_peer::identity::Identity;
 use prdo_peer::ledger::{LedgerFile, Resume, lock};
-use prdo_peer::machine::Patience;
+use prdo_peer::machine::{Patience, kept_payloads};
 use prdo_peer::session::Setup;
 use prdo_peer::wire::hex;
 use prdo_privacy::{Answerer, Clip, Gate, Ledger, Noised, PrivateRules, Released, Secret, Shard, Start};
@@ -123,7 +123,9 @@ impl Ready {
         let wrong =
             |error| NodeError::Home { folder: home.path().display().to_string(), error: Box::new(error) };
         let kept = Box::new(home.inside(KEPT)?);
-        let (folder, saved) = Home::open(kept, run, hash, number, Arc::clone(&ledger)).map_err(wrong)?;
+        let payloads = kept_payloads(&terms.exchanges);
+        let (folder, saved) =
+            Home::open(kept, run, hash, number, Arc::clone(&ledger), payloads).map_err(wrong)?;
         let start = match &saved.state {
             Some(_) => membership.planned.model.start.clone(),
             None => start(&membership, identity, &ledger, from)?,
@@ -311,7 +313,8 @@ fn saved_model(
     let wrong = |error| NodeError::Home { folder: shown.to_string(), error: Box::new(error) };
     let disk = Directory::open(folder)?.inside(KEPT)?;
     let (run, hash) = (agreement.terms().run, *agreement.hash());
-    let opened = Home::open(Box::new(disk), run, hash, number as u32, Arc::clone(ledger));
+    let payloads = kept_payloads(&agreement.terms().exchanges);
+    let opened = Home::open(Box::new(disk), run, hash, number as u32, Arc::clone(ledger), payloads);
     let (_, saved) = opened.map_err(wrong)?;
     let Some(state) = saved.state else {
         return Err(NodeError::From(format!("--from {shown}: no round was completed there")));

@@ -203,6 +203,7 @@ fn expected(peer: usize, me: usize, bytes: usize) -> Expected {
         peer,
         me,
         payload_bytes: bytes as u64,
+        final_bytes: bytes as u64,
         exchanges: Exchanges::ONE,
         rounds,
         ways: Ways::both(),

@@ -211,6 +211,7 @@ fn place(mixing: &Mixing, me: usize, dimension: usize, rounds: u32) -> Place {
         peer,
         me: me as u32,
         payload_bytes: 8 * dimension as u64,
+        final_bytes: 8 * dimension as u64,
         exchanges: Exchanges::ONE,
         rounds,
         ways: Ways::both(),
@@ -241,7 +242,7 @@ fn setup(
         LedgerFile::open(Box::new(directory.inside("ledger").unwrap()), "ledger", &[7; 32], budget).unwrap();
     ledger.begin_run(&IDS.0, &IDS.1, me, "benchmark").unwrap();
     let ledger = Arc::new(Mutex::new(ledger));
-    let (home, saved) = Home::open(Box::new(directory), IDS.0, IDS.1, me, Arc::clone(&ledger)).unwrap();
+    let (home, saved) = Home::open(Box::new(directory), IDS.0, IDS.1, me, Arc::clone(&ledger), 2).unwrap();
     let book = LedgerFile::book(&ledger, &IDS.0, &IDS.1, me).unwrap();
     let accountant = Accountant::new(prdo_accounting::Method::Renyi);
     let ledger_of_run = Ledger::new(Arc::new(accountant), budget);

@@ -122,8 +122,9 @@ pub struct Expected {
     pub agreement: Hash,
     pub peer: u32,
     pub me: u32,
-    /// Bytes of the payload of a round that is not silent.
+    /// Bytes of the payload of a round that is not silent, and of the exchanges after the last round.
     pub payload_bytes: u64,
+    pub final_bytes: u64,
     pub exchanges: Exchanges,
     pub rounds: u32,
     /// Which way vectors go, by the turns of the network.
@@ -158,11 +159,11 @@ impl Ways {
 impl Expected {
     /// Exchanges of the whole run.
     pub fn all_exchanges(&self) -> u64 {
-        u64::from(self.rounds) * u64::from(self.exchanges.per_round)
+        self.exchanges.before(self.rounds, self.rounds)
     }
 
-    fn round_of(&self, exchange: u64) -> Option<u64> {
-        exchange.checked_div(u64::from(self.exchanges.per_round))
+    fn round_of(&self, exchange: u64) -> Option<u32> {
+        self.exchanges.round_of(exchange, self.rounds)
     }
 
     fn ways_in(&self, round: u32) -> Ways {
@@ -177,12 +178,17 @@ impl Expected {
 
     /// Whether the neighbour mixes what this node makes in the round of an exchange.
     pub fn goes_in(&self, exchange: u64) -> bool {
-        self.round_of(exchange).is_none_or(|round| self.ways_in(round as u32).there)
+        self.round_of(exchange).is_none_or(|round| self.ways_in(round).there)
     }
 
-    /// Bytes of the payload that comes in this round.
-    fn payload_in(&self, round: u32) -> u64 {
-        if self.comes_in(round) { self.payload_bytes } else { 0 }
+    /// Bytes of the payload that comes in this round with this exchange.
+    fn payload_in(&self, round: u32, exchange: u64) -> u64 {
+        let is_final = exchange >= u64::from(self.rounds) * u64::from(self.exchanges.per_round);
+        match self.comes_in(round) {
+            true if is_final => self.final_bytes,
+            true => self.payload_bytes,
+            false => 0,
+        }
     }
 
     /// Whether a header may be followed by its payload.
@@ -199,7 +205,7 @@ impl Expected {
             let Header { sender, receiver, .. } = *header;
             return Err(WireError::Direction { sender, receiver, expected: self.peer, me: self.me });
         }
-        let payload = self.payload_in(header.round);
+        let payload = self.payload_in(header.round, header.exchange);
         let (fits, allowed) = match header.kind {
             FrameKind::Hello => (header.length == HELLO as u64, HELLO.to_string()),
             FrameKind::Vector => (header.length == payload, payload.to_string()),
@@ -210,7 +216,7 @@ impl Expected {
         }
         let (round, exchanges) = (self.round_of(header.exchange), self.all_exchanges());
         let last = exchanges - u64::from(header.kind == FrameKind::Vector).min(exchanges);
-        if header.exchange > last || round != Some(u64::from(header.round)) {
+        if header.exchange > last || round != Some(header.round) {
             let (exchange, round) = (header.exchange, header.round);
             return Err(WireError::Exchange { exchange, round, exchanges });
         }
@@ -230,7 +236,7 @@ impl Expected {
             receiver: self.peer,
             run: self.run,
             agreement: self.agreement,
-            round: self.round_of(exchange).unwrap_or(0) as u32,
+            round: self.round_of(exchange).unwrap_or(0),
             exchange,
             length: length as u64,
             hash,

@@ -2,7 +2,7 @@
 
 use crate::value::{Definition, ValueType};
 use prdo_algorithm::Method;
-use prdo_algorithm::methods::{Parameter, key};
+use prdo_algorithm::methods::{Number, Parameter, key};
 use std::sync::LazyLock;
 
 /// Every parameter of the methods, in the order of the methods and of their cards; once, however many read it. Those with a
@@ -30,7 +30,13 @@ fn describe(parameter: &'static Parameter) -> Definition {
                 false => ValueType::Float(number.allowed, number.is_allowed),
             },
             format!("{:?}", number.default),
-            format!("{} of {}: {}", number.symbol, listed(&readers, "and"), number.doc),
+            format!(
+                "{} of {}: {}{}",
+                number.symbol,
+                listed(&readers, "and"),
+                number.doc,
+                other_defaults(number)
+            ),
         ),
         Parameter::Choice { doc, names, .. } => {
             (ValueType::Choice(names), format!("{:?}", names[0]), format!("{doc} ({})", readers.join(", ")))
@@ -38,6 +44,13 @@ fn describe(parameter: &'static Parameter) -> Definition {
     };
     let path = key(parameter.name()).leak();
     Definition { path, value_type, default: Some(default.leak()), doc: doc.leak() }
+}
+
+/// " (3 unless given in a)", where the number has another default in some method.
+fn other_defaults(number: &Number) -> String {
+    let words = number.defaults.iter().map(|(method, value)| format!("{value} unless given in {method}"));
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 /// "a", "a or b", "a, b or c".
@@ -78,7 +91,17 @@ pub(crate) fn condition(method: Method, place: u8) -> Option<(String, &'static s
     Some((key(name), value))
 }
 
-/// Whether the parameter at this place means, at its default, the method without it.
-pub(crate) fn is_option(place: u8) -> bool {
-    PARAMETERS[usize::from(place)].0.is_option()
+/// Whether the parameter at this place means, at its default, this method without it.
+pub(crate) fn is_option_in(method: Method, place: u8) -> bool {
+    PARAMETERS[usize::from(place)].0.is_option_in(method.card().name)
+}
+
+/// What this method takes for the parameter at this place where it was not given, if that is not what others take.
+pub(crate) fn own_default(method: Method, place: u8) -> Option<f64> {
+    match PARAMETERS[usize::from(place)].0 {
+        Parameter::Number(number) => {
+            Some(number.default_in(method.card().name)).filter(|value| *value != number.default)
+        }
+        Parameter::Choice { .. } => None,
+    }
 }

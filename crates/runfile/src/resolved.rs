@@ -4,7 +4,7 @@ use crate::document::Document;
 use crate::model::is_parameter;
 use crate::model_kind::ModelKind;
 use crate::names::sampling_name;
-use crate::parameters::is_option;
+use crate::parameters::{is_option_in, own_default};
 use crate::privacy::earlier_texts;
 use crate::run_file::RunFile;
 use crate::schema::{Key, Section};
@@ -249,7 +249,13 @@ fn shared_value(key: Key, run: &RunFile, known: &Known<'_>) -> Option<Value> {
         {
             None
         }
-        Key::MethodParameter(place) if is_option(place) && run.document.is_default(key) => None,
+        Key::MethodParameter(place) if is_option_in(known.method, place) && run.document.is_default(key) => {
+            None
+        }
+        Key::MethodParameter(place) if !run.has(key) => match own_default(known.method, place) {
+            Some(value) => Some(Value::Float(value)),
+            None => run.document.get(key),
+        },
         Key::BatchSampling => text(sampling_name(known.batch.2)),
         Key::BatchSize if drawn => number(known.batch.1),
         Key::BatchFirst if drawn && known.method.card().first_batch => number(known.batch.0),

@@ -195,6 +195,9 @@ impl RunFile {
         }
         let read = Key::parameters().filter(|(_, parameter)| method.card().reads(parameter));
         let given = read.filter_map(|(key, parameter)| match parameter {
+            Parameter::Number(number) if !self.has(key) => {
+                Some(number.is(number.default_in(method.card().name)))
+            }
             Parameter::Number(number) => self.document.by_round(key).map(|value| number.is(value)),
             Parameter::Choice { .. } => Assigned::named(parameter, &self.document.text(key)?),
         });

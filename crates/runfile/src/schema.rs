@@ -444,6 +444,12 @@ mod tests {
             said("method.beta"),
             Some(("β of edm and mt: weight of history", "0.9", history.to_string()))
         );
+        let many = Some((
+            "K of deepstorm, diff2, dp2, dsgd, ed, edm, gt, gt-hsgd, mt, muffliato and prdo: exchanges of messages per round (3 unless given in muffliato)",
+            "1.0",
+            "a number that is whole, from 1 to 100".to_string(),
+        ));
+        assert_eq!(said("method.exchanges"), many);
         let combine = ("mix after the step, or before it (diff2, dsgd, gt, gt-hsgd, mt)", "\"after\"");
         let names = "one of \"after\", \"first\"".to_string();
         assert_eq!(said("method.combine"), Some((combine.0, combine.1, names)));

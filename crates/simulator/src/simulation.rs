@@ -4,7 +4,7 @@ use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_nor
 use prdo_accounting::History;
 use prdo_algorithm::graph::Mixings;
 use prdo_algorithm::{
-    Failure, Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
+    Exchanges, Failure, Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Startable,
 };
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ pub struct Simulation<M: Model, P: Protection> {
     pub(crate) nodes: Vec<Box<dyn Node<P>>>,
     mixing: Mixings,
     /// How messages look.
-    shape: Shape,
+    exchanges: Exchanges,
     method: (Method, Settings),
     held_out: Option<M::Data>,
     /// Loss and gradient norm are measured on at most this many records per node.
@@ -97,12 +97,22 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         }
         let begin = |i| method.start(start, &settings.clone().at(Neighbourhood::of(mixing.at(0), i)));
         let nodes = (0..gates.len()).map(begin).collect::<Result<_, _>>()?;
-        let shape = method.exchanges(settings).shape;
+        let exchanges = method.exchanges(settings);
         let measured_records = usize::MAX;
         let totals = Totals::default();
         let method = (method, settings.clone());
-        let previous = None;
-        Ok(Self { model, gates, nodes, mixing, shape, method, held_out, measured_records, totals, previous })
+        Ok(Self {
+            model,
+            gates,
+            nodes,
+            mixing,
+            exchanges,
+            method,
+            held_out,
+            measured_records,
+            totals,
+            previous: None,
+        })
     }
 
     /// The same, but rows hold loss and gradient norm of the first `most` records of each node only: an estimate,
@@ -120,10 +130,12 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         let mut messages = self.adapt()?;
         self.check_messages(&messages)?;
         let measured = if moments { Some(self.moments()) } else { None };
+        let mut exchange = 0;
         while !messages.is_empty() {
-            self.count_bytes(&messages);
+            self.count_bytes(exchange);
             messages = self.mix(&messages);
             self.check_messages(&messages)?;
+            exchange += 1;
         }
         self.totals.round += 1;
         match self.nodes.iter().all(|node| node.model().is_finite()) {
@@ -203,11 +215,14 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         next.into_iter().flatten().collect()
     }
 
-    fn count_bytes(&mut self, messages: &[Message<P>]) {
+    /// Those of an exchange of this round, counted from 0.
+    fn count_bytes(&mut self, exchange: u32) {
         let mixing = self.mixing.at(self.totals.round);
         let links = mixing.entries() - mixing.nodes();
-        let bytes = if messages.is_empty() { 0 } else { self.shape.bytes(self.model.dimension()) };
-        self.totals.bytes_sent += (links * bytes) as u64;
+        // More than a round has: those after the last one.
+        let last = exchange >= self.exchanges.per_round;
+        let shape = if last { Exchanges::FINAL } else { self.exchanges.shape };
+        self.totals.bytes_sent += (links * shape.bytes(self.model.dimension())) as u64;
     }
 
     pub fn round(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::directions::{Direction, DirectionState};
 use super::steps::{NetworkStep, StepState};
-use super::{Asks, Card, Definition, Exchanges, Parameter, Settings};
+use super::{Asks, Card, Definition, Exchanges, Parameter, Settings, SettingsError};
 use crate::message::{Inbox, Message};
 use crate::node::Node;
 use prdo_privacy::{Protection, Query, Released, Start};
@@ -62,6 +62,10 @@ impl<D: Direction, S: NetworkStep> Definition for Cell<D, S> {
 
     fn exchanges(&self, settings: &Settings) -> Exchanges {
         S::exchanges(settings)
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
+        S::check(settings)
     }
 
     fn asks(&self, settings: &Settings, round: u32) -> Asks {

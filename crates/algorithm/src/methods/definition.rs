@@ -1,6 +1,7 @@
 //! What a method says of itself, and the handle by which everybody else knows it.
 
-use super::parameter::Parameter;
+use super::final_mixings;
+use super::parameter::{Number, Parameter, Tuning};
 use super::settings::{Settings, SettingsError};
 use crate::graph::{Found, Mixings, Needs, NetworkError, Spectrum};
 use crate::message::Shape;
@@ -30,6 +31,16 @@ pub struct Card {
 impl Card {
     pub fn reads(&self, parameter: &Parameter) -> bool {
         self.parameters.iter().any(|own| own.name() == parameter.name())
+    }
+
+    /// Where `prdo tune` looks for this parameter, if it is a number of this method that is tuned.
+    pub fn tuned(&self, parameter: &'static Parameter) -> Option<(&'static Number, Tuning)> {
+        match parameter {
+            Parameter::Number(number) if self.reads(parameter) => {
+                Some((number, number.tuning_in(self.name)?))
+            }
+            Parameter::Number(_) | Parameter::Choice { .. } => None,
+        }
     }
 
     /// The choice of this method without which it does not read this parameter, and what must be chosen.
@@ -96,6 +107,8 @@ pub struct Exchanges {
     /// Every how many rounds there are exchanges: in the last of so many.
     pub every: u32,
     pub shape: Shape,
+    /// Exchanges after those of the last round, of one plain vector each, that only mix the models.
+    pub final_mixings: u32,
 }
 
 impl Exchanges {
@@ -104,7 +117,7 @@ impl Exchanges {
 
     /// So many exchanges of so many vectors in each round.
     pub const fn each_round(per_round: u32, vectors: u32) -> Self {
-        Self { per_round, every: 1, shape: Shape::vectors(vectors) }
+        Self { per_round, every: 1, shape: Shape::vectors(vectors), final_mixings: 0 }
     }
 
     /// Whether nothing is sent in this round.
@@ -112,9 +125,42 @@ impl Exchanges {
         !(round + 1).is_multiple_of(self.every.max(1))
     }
 
-    /// Bytes that a node of a model of d parameters sends to a neighbour in so many rounds.
+    /// How many of a run of so many rounds come before a round; before number `rounds`: all of them. Silent rounds have theirs,
+    /// of nothing.
+    pub fn before(&self, round: u32, rounds: u32) -> u64 {
+        let last = if round >= rounds { self.final_mixings } else { 0 };
+        u64::from(round) * u64::from(self.per_round) + u64::from(last)
+    }
+
+    /// The round of an exchange, counted through a run of so many rounds; of one after all of them: `rounds`.
+    pub fn round_of(&self, exchange: u64, rounds: u32) -> Option<u32> {
+        if exchange >= self.before(rounds, rounds) {
+            return Some(rounds);
+        }
+        let round = exchange.checked_div(u64::from(self.per_round))?;
+        Some(round.min(u64::from(rounds.saturating_sub(1))) as u32)
+    }
+
+    /// How the messages of an exchange look, counted so.
+    pub fn shape_of(&self, exchange: u64, rounds: u32) -> Shape {
+        match exchange >= u64::from(rounds) * u64::from(self.per_round) {
+            true => Self::FINAL,
+            false => self.shape,
+        }
+    }
+
+    /// How the final messages look.
+    pub const FINAL: Shape = Shape::vectors(1);
+
+    /// Bytes that a node of a model of d parameters sends to a neighbour in a run of so many rounds.
     pub fn bytes(&self, d: usize, rounds: u32) -> u64 {
-        u64::from(rounds / self.every.max(1)) * u64::from(self.per_round) * self.shape.bytes(d) as u64
+        let last = if rounds > 0 { self.final_bytes(d) } else { 0 };
+        u64::from(rounds / self.every.max(1)) * u64::from(self.per_round) * self.shape.bytes(d) as u64 + last
+    }
+
+    /// Those of the final exchanges.
+    pub fn final_bytes(&self, d: usize) -> u64 {
+        u64::from(self.final_mixings) * Self::FINAL.bytes(d) as u64
     }
 }
 
@@ -130,6 +176,11 @@ pub trait Definition: Send + Sync + 'static {
         Exchanges::ONE
     }
 
+    /// Whether what it reads fits together, each number being in its range.
+    fn check(&self, _settings: &Settings) -> Result<(), SettingsError> {
+        Ok(())
+    }
+
     /// What round number `round` asks, counted from 0: what [`Node::query`] will be.
     fn asks(&self, _settings: &Settings, _round: u32) -> Asks {
         Asks::Gradient
@@ -142,6 +193,7 @@ trait Erased: Send + Sync {
     fn start_noised(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Noised>>;
     fn start_exposed(&self, x0: &Start, settings: &Settings) -> Box<dyn Node<Exposed>>;
     fn exchanges(&self, settings: &Settings) -> Exchanges;
+    fn check(&self, settings: &Settings) -> Result<(), SettingsError>;
     fn asks(&self, settings: &Settings, round: u32) -> Asks;
 }
 
@@ -160,6 +212,10 @@ impl<D: Definition> Erased for D {
 
     fn exchanges(&self, settings: &Settings) -> Exchanges {
         Definition::exchanges(self, settings)
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
+        Definition::check(self, settings)
     }
 
     fn asks(&self, settings: &Settings, round: u32) -> Asks {
@@ -203,13 +259,21 @@ impl Method {
         x0: &Start,
         settings: &Settings,
     ) -> Result<Box<dyn Node<P>>, SettingsError> {
+        self.check(settings)?;
+        Ok(final_mixings::after(self, settings, P::start(self, x0, settings)))
+    }
+
+    /// Whether these settings are allowed, and go together.
+    pub fn check(self, settings: &Settings) -> Result<(), SettingsError> {
         settings.check(self.card())?;
-        Ok(P::start(self, x0, settings))
+        self.0.check(settings)?;
+        final_mixings::check(self, settings)
     }
 
     /// How many messages it sends, and how they look: peers agree on it before they begin.
     pub fn exchanges(self, settings: &Settings) -> Exchanges {
-        self.0.exchanges(settings)
+        let final_mixings = final_mixings::asked(self, settings);
+        Exchanges { final_mixings, ..self.0.exchanges(settings) }
     }
 
     pub fn asks(self, settings: &Settings, round: u32) -> Asks {

@@ -5,6 +5,7 @@ mod cell;
 mod combine;
 mod definition;
 pub mod directions;
+mod final_mixings;
 mod parameter;
 mod settings;
 pub mod steps;
@@ -13,8 +14,9 @@ pub use cell::Cell;
 pub use combine::{COMBINE, Combine};
 pub use definition::{Asks, Card, Definition, Exchanges, Method, Startable};
 pub use directions::Direction;
+pub use final_mixings::FINAL_MIXINGS;
 pub use parameter::{Assigned, Choice, Number, Parameter, Tuning, key};
-pub use settings::{Neighbourhood, Settings, SettingsError};
+pub use settings::{Conflict, Neighbourhood, Settings, SettingsError};
 pub use steps::NetworkStep;
 
 macro_rules! methods {
@@ -84,7 +86,9 @@ mod tests {
         for method in Method::ALL.iter().copied() {
             for combine in [Combine::After, Combine::First] {
                 let settings = Settings::new(0.1).combine(combine);
-                let Exchanges { per_round: exchanges, every, shape } = method.exchanges(&settings);
+                let Exchanges { per_round: exchanges, every, shape, final_mixings } =
+                    method.exchanges(&settings);
+                assert_eq!(final_mixings, 0);
                 let vectors = shape.vectors;
                 let numbers = u32::from(push.contains(&method));
                 assert_eq!((every, shape), (1, Shape { numbers, ..Shape::vectors(vectors) }), "{method}");

@@ -28,12 +28,14 @@ pub struct Number {
     pub allowed: &'static str,
     pub is_allowed: fn(f64) -> bool,
     pub default: f64,
-    /// Where `prdo tune` looks for it; `None`: nowhere.
+    /// Where `prdo tune` looks for it in methods that always read it; `None`: nowhere.
     pub tuning: Option<Tuning>,
     /// Whether it may change from round to round.
     pub by_round: bool,
     /// Whether its default means the method without it, and run files that are written back leave it out then.
     pub option: bool,
+    /// Methods (their names in run files) that have another default. There it is no option, and always written.
+    pub defaults: &'static [(&'static str, f64)],
     /// The choice (its name and what must be chosen) without which methods that have this choice do not read the number.
     pub needs: Option<(&'static str, &'static str)>,
 }
@@ -95,10 +97,10 @@ impl Parameter {
         }
     }
 
-    /// Whether its default means the method without it.
-    pub const fn is_option(&self) -> bool {
+    /// Whether its default means this method (by its name in run files) without it.
+    pub fn is_option_in(&self, method: &str) -> bool {
         match self {
-            Parameter::Number(number) => number.option,
+            Parameter::Number(number) => number.option && number.own_default(method).is_none(),
             Parameter::Choice { option, .. } => *option,
         }
     }
@@ -116,12 +118,33 @@ impl Number {
         tuning: None,
         by_round: false,
         option: false,
+        defaults: &[],
         needs: None,
     };
 
     /// Its value in the first round, which is that of all rounds unless it may change.
     pub fn of(&self, settings: &Settings) -> f64 {
         self.by_round(settings).at(0)
+    }
+
+    /// The default that this method has instead of the usual one.
+    fn own_default(&self, method: &str) -> Option<f64> {
+        self.defaults.iter().find(|(name, _)| *name == method).map(|(_, value)| *value)
+    }
+
+    /// Its default in the method of this name in run files.
+    pub fn default_in(&self, method: &str) -> f64 {
+        self.own_default(method).unwrap_or(self.default)
+    }
+
+    /// Where `prdo tune` looks for it in the method of this name.
+    pub fn tuning_in(&self, method: &str) -> Option<Tuning> {
+        self.tuning.filter(|_| !self.parameter().is_option_in(method))
+    }
+
+    /// Its value, or this where nothing was given.
+    pub fn or(&self, settings: &Settings, default: f64) -> f64 {
+        Self { default, ..*self }.of(settings)
     }
 
     pub fn by_round(&self, settings: &Settings) -> ByRound {

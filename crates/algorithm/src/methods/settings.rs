@@ -2,6 +2,7 @@
 
 use super::Card;
 use super::parameter::{Assigned, Number, Parameter, Value, key};
+use super::steps::Ends;
 use crate::graph::Mixing;
 use prdo_privacy::ByRound;
 
@@ -15,6 +16,17 @@ pub struct Settings {
     rounds: Option<u32>,
     /// Whose they are, once that is known.
     neighbourhood: Option<Neighbourhood>,
+    /// Through what they exchange, once that is known.
+    network: Option<Network>,
+}
+
+/// What several exchanges need to know of a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Network {
+    /// One symmetric W, with its eigenvalues of disagreement between these.
+    Symmetric(Ends),
+    /// Links that go one way, or matrices that take turns.
+    OneWay,
 }
 
 /// Which node of a network a method's state belongs to, and whose messages it will mix.
@@ -55,13 +67,45 @@ pub enum SettingsError {
     Short { field: &'static str, known: u32, rounds: u32 },
     #[error("{} may not change from round to round: it must be one number {allowed}", key(field))]
     Fixed { field: &'static str, allowed: &'static str },
+    #[error("{} = {value} is not allowed {why}: it must be {allowed}", key(field))]
+    Conflict { field: &'static str, value: f64, why: Conflict, allowed: f64 },
+}
+
+/// What a setting does not go with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// Vectors that travel packed.
+    Wire,
+    /// Rounds without a message.
+    LocalSteps,
+    /// A last round without a message.
+    SilentEnd,
+    /// A network of other than one symmetric W.
+    Network,
+    /// A run whose length was not said.
+    NoLength,
+}
+
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Wire => "with wire.kind other than \"plain\"",
+            Self::LocalSteps => "with method.local_steps above 1",
+            Self::SilentEnd => "where rounds is not a multiple of method.local_steps",
+            Self::Network => "on a network with links that go one way or take turns",
+            Self::NoLength => "before the length of the run is known (`Settings::over`)",
+        })
+    }
 }
 
 impl SettingsError {
     /// The setting that is refused.
     pub fn field(&self) -> &'static str {
         match self {
-            Self::NotAllowed { field, .. } | Self::Short { field, .. } | Self::Fixed { field, .. } => field,
+            Self::NotAllowed { field, .. }
+            | Self::Short { field, .. }
+            | Self::Fixed { field, .. }
+            | Self::Conflict { field, .. } => field,
         }
     }
 }
@@ -72,7 +116,13 @@ const STEP_SIZE: &str = "above 0";
 impl Settings {
     /// α = `step_size`, a number or a law by round, and every parameter at its default.
     pub fn new(step_size: impl Into<ByRound>) -> Self {
-        Self { step_size: step_size.into(), given: Vec::new(), rounds: None, neighbourhood: None }
+        Self {
+            step_size: step_size.into(),
+            given: Vec::new(),
+            rounds: None,
+            neighbourhood: None,
+            network: None,
+        }
     }
 
     /// The same settings with this value of a parameter: `settings.with(GAMMA.is(0.2))`.
@@ -106,6 +156,20 @@ impl Settings {
     /// Whose settings they are. A node that nobody placed is alone.
     pub fn neighbourhood(&self) -> Neighbourhood {
         self.neighbourhood.unwrap_or(Neighbourhood { node: 0, messages: 1, own: 0 })
+    }
+
+    /// The same settings on this network.
+    pub(super) fn on(self, network: Network) -> Self {
+        Self { network: Some(network), ..self }
+    }
+
+    pub(super) fn network(&self) -> Option<Network> {
+        self.network
+    }
+
+    /// How many rounds the run has, if that was said.
+    pub(super) fn rounds(&self) -> Option<u32> {
+        self.rounds
     }
 
     pub(super) fn value(&self, name: &str) -> Option<&Value> {

@@ -89,6 +89,28 @@ fn values_out_of_range_show_file_line_column_and_what_is_allowed() {
         ("method", "gamma = 1.01", &["method.gamma = 1.01", "at most 1"]),
         ("method", "beta = 1.0", &["method.beta = 1.0", "below 1"]),
         ("method", "combine = \"never\"", &["method.combine", "\"after\", \"first\""]),
+        ("method", "exchanges = 0", &["method.exchanges = 0", "whole, from 1 to 100", "^"]),
+        ("method", "exchanges = 2.5", &["method.exchanges = 2.5", "whole, from 1 to 100"]),
+        ("method", "exchanges = 101", &["method.exchanges = 101", "whole, from 1 to 100"]),
+        ("method", "polynomial = \"square\"", &["method.polynomial", "\"chebyshev\", \"power\""]),
+        ("method", "final_mixings = -1", &["method.final_mixings = -1", "whole, from 0 to 100"]),
+        ("method", "final_mixings = 0.5", &["method.final_mixings = 0.5", "whole, from 0 to 100"]),
+        ("method", "final_mixings = 101", &["method.final_mixings = 101", "whole, from 0 to 100"]),
+        (
+            "method",
+            "exchanges = 2\nlocal_steps = 2",
+            &["method.exchanges = 2 is not allowed with method.local_steps above 1: it must be 1", "^"],
+        ),
+        (
+            "method",
+            "exchanges = 2\n[wire]\nkind = \"top\"",
+            &["method.exchanges = 2 is not allowed with wire.kind"],
+        ),
+        (
+            "method",
+            "final_mixings = 4\nlocal_steps = 7",
+            &["method.final_mixings = 4 is not allowed where rounds is not a multiple of method.local_steps"],
+        ),
         ("batch", "size = 0", &["batch.size = 0"]),
         ("batch", "size = 61", &["batch.size = 61", "at most 60", "run.toml:20:8"]),
         ("batch", "first = 100", &["batch.first = 100", "at most 60"]),
@@ -117,6 +139,30 @@ fn values_out_of_range_show_file_line_column_and_what_is_allowed() {
     // Tiny ε alone can be had, with a δ that covers everything; not so with a tiny δ as well.
     let tiny = SMALL.replace("epsilon = 4.0", "epsilon = 1e-9").replace("delta = 1e-3", "delta = 1e-15");
     refused_run(tiny, &["no noise multiplier", "ε ≤ 1e-9", "run.toml:27:11"]);
+}
+
+/// Polynomials of W need one symmetric W: for runs, plans and agreements alike.
+#[test]
+fn further_exchanges_need_links_that_go_both_ways() {
+    let text = SMALL.replacen("[graph]", "[graph]\nkind = \"directed-ring\"", 1);
+    for (line, words) in [
+        (
+            "exchanges = 3",
+            "method.exchanges = 3 is not allowed on a network with links that go one way or take turns: it must be 1",
+        ),
+        (
+            "final_mixings = 8",
+            "method.final_mixings = 8 is not allowed on a network with links that go one way or take turns: it must be 0",
+        ),
+    ] {
+        let desk = Desk::new();
+        let method = format!("[method]\n{line}\nname = \"gt\"");
+        let named =
+            text.lines().filter(|line| !line.starts_with("name = ") && !line.starts_with("kind = \"ring"));
+        desk.write("run.toml", named.collect::<Vec<_>>().join("\n").replacen("[method]", &method, 1));
+        refused(&desk, "run run.toml --out out", &[words, "run.toml:", "^"]);
+        refused(&desk, "plan run.toml --public-data", &[words, "run.toml:", "^"]);
+    }
 }
 
 #[test]

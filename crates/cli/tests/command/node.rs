@@ -25,6 +25,9 @@ fn three_processes_give_the_simulators_bits() {
         ("gt", 9, ("\"ring\"", "\"one-peer-exponential\"")),
         // Fewer bytes, and fewer messages.
         ("prdo", 9, ("[batch]", "local_steps = 2\n\n[wire]\nkind = \"bits\"\n\n[batch]")),
+        // More messages, in rounds and after them.
+        ("prdo", 6, ("[batch]", "exchanges = 3\nfinal_mixings = 5\n\n[batch]")),
+        ("muffliato", 5, ("[batch]", "exchanges = 6\nfinal_mixings = 2\n\n[batch]")),
         ("ed", 9, ("0.4\n", "\"0.4, 0.2 from 5\"\n\n[wire]\nkind = \"top\"\n")),
     ] {
         let trio = Trio::changed(method, rounds, |settings| settings.replacen(usual, other, 1));

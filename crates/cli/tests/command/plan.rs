@@ -1,6 +1,9 @@
 //! `prdo plan` as a person types it.
 
 use crate::common::{self, Desk, refused};
+use prdo::algorithm::methods::steps::{Ends, Polynomial};
+use prdo::runfile::{Document, Key};
+use prdo::theory::disagreement::{chebyshev, repeated};
 use serde_json::Value as Json;
 
 const RING: &str = "plan --graph ring --nodes 32 --rounds 1000 --batch 16";
@@ -213,6 +216,36 @@ fn run_files_are_judged_beside_the_schedule() {
     assert!(text.contains("does not cover this run") && !text.contains("optimization"), "{text}");
     let open = desk.prdo("plan private.toml --set method.name=ed").done().stdout;
     assert!(open.contains("As written (Exact Diffusion)"), "{open}");
+}
+
+/// What nodes mix by is what theory's figures of disagreement are about.
+#[test]
+fn exchanges_are_the_polynomials_of_the_theory() {
+    for second in [0.2, 0.904_508, 0.9999] {
+        let ends = Ends { smallest: 0.0, second };
+        for (degree, place) in (2..12).flat_map(|k| (0..=20).map(move |p| (k, f64::from(p) / 20.0))) {
+            let expected = chebyshev(place, second, degree);
+            let found = Polynomial::shifted(degree, ends).at(place);
+            assert!((found - expected).abs() < 1e-10, "{second}, {degree}, {place}: {found} {expected}");
+            assert!((Polynomial::power(degree).at(place) - repeated(place, degree)).abs() < 1e-14);
+        }
+    }
+}
+
+/// K exchanges: λ is that of their polynomial, and the traffic K times, with what comes after the last round.
+#[test]
+fn further_exchanges_are_planned_with() {
+    let desk = Desk::new();
+    desk.write("private.toml", desk.prdo("example private").done().stdout);
+    let asked = |set: &str| desk.prdo(&format!("plan private.toml --json{set}")).json();
+    let (once, three) = (asked(""), asked(" --set method.exchanges=3 --set method.final_mixings=8"));
+    let power = asked(" --set method.exchanges=3 --set method.polynomial=power");
+    assert!((number(&power, "lambda") - number(&once, "lambda").powi(3)).abs() < 1e-12, "{power}");
+    assert!(number(&three, "lambda") < number(&power, "lambda"));
+    let bytes = |answer: &Json| number(answer, "cost/bytes");
+    assert_eq!(bytes(&power), 3.0 * bytes(&once));
+    let rounds = Document::read(&desk.path("private.toml")).unwrap().integer(Key::Rounds).unwrap() as f64;
+    assert!((bytes(&three) / bytes(&once) - (3.0 + 8.0 / rounds)).abs() < 1e-9, "{three}");
 }
 
 #[test]

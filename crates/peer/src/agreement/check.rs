@@ -9,8 +9,11 @@ use std::collections::BTreeSet;
 
 /// The most rounds, as in a run file.
 const MOST_ROUNDS: u32 = 100_000_000;
-/// The most exchanges in a round, and vectors in a message.
-const MOST_PARTS: u32 = 8;
+/// The most exchanges in a round: 100 for each of two vectors; and after the last one.
+const MOST_EXCHANGES: u32 = 200;
+const MOST_FINAL_MIXINGS: u32 = 100;
+/// The most vectors in a message.
+const MOST_VECTORS: u32 = 8;
 /// The most networks that take turns.
 const MOST_TURNS: usize = 1000;
 /// The most parameters: a message of 8 GiB.
@@ -29,10 +32,13 @@ impl Terms {
     pub fn check(&self) -> Result<(), AgreementError> {
         line("name", &self.name)?;
         number("rounds", self.rounds.into(), MOST_ROUNDS.into())?;
-        let Exchanges { per_round, every, shape } = self.exchanges;
-        number("exchanges_per_round", per_round.into(), MOST_PARTS.into())?;
+        let Exchanges { per_round, every, shape, final_mixings } = self.exchanges;
+        number("exchanges_per_round", per_round.into(), MOST_EXCHANGES.into())?;
+        if final_mixings > 0 {
+            number("final_mixings", final_mixings.into(), MOST_FINAL_MIXINGS.into())?;
+        }
         number("exchanges_every", every.into(), MOST_ROUNDS.into())?;
-        number("vectors", shape.vectors.into(), MOST_PARTS.into())?;
+        number("vectors", shape.vectors.into(), MOST_VECTORS.into())?;
         number("dimension", self.dimension, MOST_PARAMETERS)?;
         if let Some(relay) = &self.relay {
             let plain = relay.chars().all(|c| c.is_ascii_graphic() && !"\"\\".contains(c));

@@ -254,6 +254,7 @@ impl Agreement {
             peer: peer as u32,
             me: me as u32,
             payload_bytes: terms.exchanges.shape.bytes(terms.dimension as usize) as u64,
+            final_bytes: Exchanges::FINAL.bytes(terms.dimension as usize) as u64,
             exchanges: terms.exchanges,
             rounds: terms.rounds,
             ways: terms

@@ -67,7 +67,7 @@ fn write_head(text: &mut String, terms: &Terms) -> std::fmt::Result {
 
 /// What is as in the first agreements has no line: their texts stay what they were.
 fn write_exchanges(text: &mut String, exchanges: &Exchanges) -> std::fmt::Result {
-    let Exchanges { per_round, every, shape } = exchanges;
+    let Exchanges { per_round, every, shape, final_mixings } = exchanges;
     writeln!(text, "exchanges_per_round = {per_round}")?;
     if *every != 1 {
         writeln!(text, "exchanges_every = {every}")?;
@@ -75,6 +75,9 @@ fn write_exchanges(text: &mut String, exchanges: &Exchanges) -> std::fmt::Result
     writeln!(text, "vectors = {}", shape.vectors)?;
     if shape.numbers != 0 {
         writeln!(text, "numbers = {}", shape.numbers)?;
+    }
+    if *final_mixings != 0 {
+        writeln!(text, "final_mixings = {final_mixings}")?;
     }
     match shape.packing {
         Packing::Plain => Ok(()),
@@ -343,7 +346,9 @@ impl Fields {
         let every = self.optional("exchanges_every", Fields::small)?.unwrap_or(1);
         let (vectors, numbers) = (self.small("vectors")?, self.optional("numbers", Fields::small)?);
         let packing = self.optional("packing", Fields::packing)?.unwrap_or(Packing::Plain);
-        Ok(Exchanges { per_round, every, shape: Shape { vectors, numbers: numbers.unwrap_or(0), packing } })
+        let final_mixings = self.optional("final_mixings", Fields::small)?.unwrap_or(0);
+        let shape = Shape { vectors, numbers: numbers.unwrap_or(0), packing };
+        Ok(Exchanges { per_round, every, shape, final_mixings })
     }
 
     fn packing(&mut self, key: &str) -> Result<Packing, AgreementError> {

@@ -1,7 +1,7 @@
 //! Reading a run's folder, and whether it fits the ledger.
 
 use super::record::{self, Header, RecordKind, take};
-use super::{Found, Home, HomeError, KEPT, Outgoing, StateRecord};
+use super::{Found, Home, HomeError, Outgoing, StateRecord};
 use crate::ledger::lock;
 use crate::wire::{Mark, hex};
 
@@ -75,7 +75,7 @@ impl Home {
         check_rounds(state.map_or(0, |found| found.header.round), charged, &sent, outgoing)?;
         if let Some(header) = missing {
             // The process that wrote the payload may have ended before it was durable.
-            let name = file(RecordKind::Outgoing, header.sequence % KEPT);
+            let name = file(RecordKind::Outgoing, header.sequence % self.kept);
             self.disk.truncate(&name, header.record_length())?;
             ledger.sent(&self.run, &header.mark())?;
         }

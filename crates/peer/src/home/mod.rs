@@ -1,6 +1,7 @@
 //! One run's folder at one node: its state, and the payloads that its neighbours may still need.
 //!
-//! Files are written in place, in turns (`state.0`, `state.1`; `outgoing.0` … `outgoing.3`): a crash can only spoil the
+//! Files are written in place, in turns (`state.0`, `state.1`; `outgoing.0` … `outgoing.3`, or as many as rounds have more
+//! exchanges): a crash can only spoil the
 //! one that was being written, whose predecessor is still there. Each record knows the run, the agreement, the member
 //! and how long the ledger was, so that a folder or a ledger that was restored from an old copy is noticed:
 //!
@@ -25,7 +26,7 @@ use record::{Header, RecordKind};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// How many payloads are kept: those of two rounds of at most two exchanges each.
+/// How many payloads are kept at least: those of two rounds of at most two exchanges each.
 pub const KEPT: u64 = 4;
 const STATES: u64 = 2;
 
@@ -55,7 +56,7 @@ pub struct Outgoing {
 pub struct Saved {
     /// The newest state that is whole; `None` before the first.
     pub state: Option<StateRecord>,
-    /// The payloads that are whole, ascending; at most [`KEPT`].
+    /// The payloads that are whole, ascending.
     pub outgoing: Vec<Outgoing>,
     /// Files that are not whole, for the log: a crash while one was written does that.
     pub damaged: Vec<String>,
@@ -68,6 +69,8 @@ pub struct Home {
     agreement: Hash,
     member: u32,
     ledger: Arc<Mutex<LedgerFile>>,
+    /// How many payloads are kept.
+    kept: u64,
     /// Sequence number and round of the last state.
     state: Option<(u64, u32)>,
     /// The last outgoing payloads, ascending.
@@ -124,24 +127,27 @@ struct Found<T> {
 
 impl Home {
     /// Opens the folder of a run that is in the ledger, and sees that the two fit together. If the last release
-    /// is kept and the ledger does not say so yet, it does afterwards.
+    /// is kept and the ledger does not say so yet, it does afterwards. So many payloads are kept
+    /// ([`Place::kept_payloads`](crate::machine::Place::kept_payloads)), or [`KEPT`] if those are more: the same in all the run.
     pub fn open(
         disk: Box<dyn Disk>,
         run: Hash,
         agreement: Hash,
         member: u32,
         ledger: Arc<Mutex<LedgerFile>>,
+        payloads: usize,
     ) -> Result<(Self, Saved), HomeError> {
         let (state, outgoing, broken) = (None, VecDeque::new(), None);
-        let mut home = Self { disk, run, agreement, member, ledger, state, outgoing, broken };
+        let kept = KEPT.max(payloads as u64);
+        let mut home = Self { disk, run, agreement, member, ledger, kept, state, outgoing, broken };
         let mut damaged = Vec::new();
         let mut states = Vec::new();
         for slot in 0..STATES {
             states.extend(home.find(RecordKind::State, slot, STATES, check::state, &mut damaged)?);
         }
         let mut outgoing = Vec::new();
-        for slot in 0..KEPT {
-            outgoing.extend(home.find(RecordKind::Outgoing, slot, KEPT, check::payload, &mut damaged)?);
+        for slot in 0..kept {
+            outgoing.extend(home.find(RecordKind::Outgoing, slot, kept, check::payload, &mut damaged)?);
         }
         outgoing.sort_by_key(|found| found.header.sequence);
         // What a killed process left may be in the machine's memory only: it is about to be relied upon.
@@ -149,7 +155,7 @@ impl Home {
             home.make_durable(&file(RecordKind::State, found.header.sequence % STATES))?;
         }
         for found in &outgoing {
-            home.make_durable(&file(RecordKind::Outgoing, found.header.sequence % KEPT))?;
+            home.make_durable(&file(RecordKind::Outgoing, found.header.sequence % kept))?;
         }
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
         home.check(state.as_ref(), &outgoing, &damaged)?;
@@ -217,12 +223,12 @@ impl Home {
         }
         let mut header = self.header(RecordKind::Outgoing, exchange, charged as u32 - 1, head, parts);
         header.has_answer = outgoing.answer.is_some();
-        self.write(&file(RecordKind::Outgoing, exchange % KEPT), &header, parts)?;
+        self.write(&file(RecordKind::Outgoing, exchange % self.kept), &header, parts)?;
         if header.has_answer {
             lock(&self.ledger).sent(&self.run, &header.mark())?;
         }
         self.outgoing.push_back(header.mark());
-        let excess = self.outgoing.len().saturating_sub(KEPT as usize);
+        let excess = self.outgoing.len().saturating_sub(self.kept as usize);
         self.outgoing.drain(..excess);
         Ok(())
     }

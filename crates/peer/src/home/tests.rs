@@ -50,8 +50,14 @@ impl Disks {
         let mut ledger = LedgerFile::open(Box::new(self.ledger.clone()), "ledger", &[7; 32], budget)?;
         ledger.begin_run(&run, &agreement, member, "run")?;
         let ledger = Arc::new(Mutex::new(ledger));
-        let (home, saved) =
-            Home::open(Box::new(self.home.clone()), run, agreement, member, Arc::clone(&ledger))?;
+        let (home, saved) = Home::open(
+            Box::new(self.home.clone()),
+            run,
+            agreement,
+            member,
+            Arc::clone(&ledger),
+            k as usize + 1,
+        )?;
         let book = Box::new(LedgerFile::book(&ledger, &run, &agreement, member)?);
         Ok(Node { home, ledger, book, saved, k })
     }
@@ -308,7 +314,7 @@ fn another_run_agreement_or_member_is_refused() {
     let budget = Target::new(1e6, 1e-5).unwrap();
     let ledger = LedgerFile::open(Box::new(fresh()), "ledger", &[7; 32], budget).unwrap();
     let ledger = Arc::new(Mutex::new(ledger));
-    let opened = Home::open(Box::new(fresh()), RUN, AGREEMENT, MEMBER, ledger);
+    let opened = Home::open(Box::new(fresh()), RUN, AGREEMENT, MEMBER, ledger, 2);
     assert!(opened.err().unwrap().to_string().contains("is not in this ledger"));
 }
 

@@ -362,8 +362,9 @@ impl Machine {
     }
 
     fn message(&self, at: usize, frame: &Frame) -> Result<Message<Noised>, DecodeError> {
+        let shape = self.place.exchanges.shape_of(frame.header.exchange, self.place.rounds);
         match self.neighbours[at].expected.comes_in(frame.header.round) {
-            true => Message::from_wire(&frame.payload, self.place.dimension, &self.place.exchanges.shape),
+            true => Message::from_wire(&frame.payload, self.place.dimension, &shape),
             false => Ok(Message::nothing()),
         }
     }

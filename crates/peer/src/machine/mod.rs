@@ -25,7 +25,7 @@ mod rounds;
 
 pub use links::LinkState;
 pub use note::{Ended, Note, PeerError};
-pub use place::{Patience, Place, Row};
+pub use place::{Patience, Place, Row, kept_payloads};
 pub use resume::ResumeError;
 
 use crate::home::{Outgoing, StateRecord};

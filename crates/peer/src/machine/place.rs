@@ -29,12 +29,12 @@ impl Place {
     }
 
     pub(super) fn first_exchange(&self, round: u32) -> u64 {
-        u64::from(round) * u64::from(self.exchanges.per_round)
+        self.exchanges.before(round, self.rounds)
     }
 
     /// How many of its last payloads a node keeps: enough for a neighbour that restarts from its last durable state.
     pub fn kept_payloads(&self) -> usize {
-        self.exchanges.per_round as usize + 1
+        kept_payloads(&self.exchanges)
     }
 
     /// A node's row in each turn.
@@ -56,6 +56,11 @@ impl Place {
     pub(super) fn name(&self, peer: usize) -> String {
         self.names.get(peer).cloned().unwrap_or_else(|| format!("member {peer}"))
     }
+}
+
+/// How many payloads are kept of such exchanges: those of the longest round, and one before.
+pub fn kept_payloads(exchanges: &Exchanges) -> usize {
+    exchanges.per_round as usize + exchanges.final_mixings as usize + 1
 }
 
 /// How long a node waits for what, in milliseconds.

@@ -79,7 +79,9 @@ impl Machine {
         let gap = outgoing.windows(2).rposition(|pair| !follows(pair));
         let outgoing = outgoing.get(gap.map_or(0, |at| at + 1)..).unwrap_or_default();
         let last = outgoing.last().map_or(first, |kept| kept.exchange.saturating_add(1));
-        let belongs = last >= first && last <= first + u64::from(self.place.exchanges.per_round);
+        // Those of the round that was worked on, at most.
+        let end = self.place.first_exchange(round.saturating_add(1).min(self.place.rounds));
+        let belongs = (first..=end).contains(&last);
         if !belongs || (outgoing.is_empty() && first > 0) {
             let found: Vec<_> = outgoing.iter().map(|kept| kept.exchange.to_string()).collect();
             return Err(ResumeError::Outgoing { found: found.join(", "), round });

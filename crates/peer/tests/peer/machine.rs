@@ -16,6 +16,7 @@ fn expected(me: u32, peer: u32) -> Expected {
         peer,
         me,
         payload_bytes: 8 * D as u64,
+        final_bytes: 8 * D as u64,
         exchanges: Exchanges::ONE,
         rounds: 3,
         ways: Ways::both(),

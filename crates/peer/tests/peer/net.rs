@@ -33,6 +33,7 @@ pub fn expected(peer: usize, me: usize, payload_bytes: u64) -> Expected {
         peer,
         me,
         payload_bytes,
+        final_bytes: payload_bytes,
         exchanges: Exchanges::ONE,
         rounds: ROUNDS,
         ways: Ways::both(),

@@ -2,9 +2,9 @@
 
 use prdo_accounting::{Accountant, Target};
 use prdo_algorithm::graph::{Arcs, Graph, Mixing, Mixings, Weights};
-use prdo_algorithm::methods::COMBINE;
-use prdo_algorithm::methods::steps::{LOCAL_STEPS, WIRE, Wire};
-use prdo_algorithm::{Combine, Method, Neighbourhood, Node, Settings, SettingsError};
+use prdo_algorithm::methods::steps::{EXCHANGES, LOCAL_STEPS, POLYNOMIAL, PolynomialKind, WIRE, Wire};
+use prdo_algorithm::methods::{COMBINE, FINAL_MIXINGS};
+use prdo_algorithm::{Combine, Exchanges, Method, Neighbourhood, Node, Settings, SettingsError};
 use prdo_peer::machine::Place;
 use prdo_peer::wire::{Expected, Ways};
 use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, Packing, PrivateRules, Secret, Shard, Start};
@@ -51,8 +51,10 @@ pub struct Problem {
 impl Problem {
     /// One of many, by a number.
     pub fn numbered(number: u64) -> Self {
-        if number % 4 == 3 {
-            return Self::beyond_the_paper(number / 4);
+        match number % 4 {
+            2 => return Self::with_more_exchanges(number / 4),
+            3 => return Self::beyond_the_paper(number / 4),
+            _ => {}
         }
         let number = number - number / 4;
         let methods = [Method::Prdo, Method::Ed, Method::Mt, Method::Dsgd, Method::Edm];
@@ -86,6 +88,25 @@ impl Problem {
         Self::new(mixing, method, settings, 4 + (number % 3) as u32, number)
     }
 
+    /// Several exchanges per round, and some after the last one.
+    fn with_more_exchanges(number: u64) -> Self {
+        let nodes = 3 + (number / 5 % 3) as usize;
+        let path = Mixing::new(&Graph::path(nodes).unwrap(), Weights::Metropolis, true).unwrap();
+        let plain = Settings::new(0.3).gamma(0.4).beta(0.8);
+        let more = |k: f64, f: f64| plain.clone().with(EXCHANGES.is(k)).with(FINAL_MIXINGS.is(f));
+        let (method, settings) = match number % 5 {
+            0 => (Method::Prdo, more(3.0, 4.0)),
+            1 => (Method::Mt, more(2.0, 1.0)),
+            2 => (Method::Edm, more(1.0, 6.0).with(WIRE.is(Wire::Bits))),
+            3 => (
+                Method::Gt,
+                more(6.0, 3.0).combine(Combine::First).with(POLYNOMIAL.is(PolynomialKind::Power)),
+            ),
+            _ => (Method::Muffliato, more(7.0, 2.0)),
+        };
+        Self::new(path, method, settings, 3 + (number % 3) as u32, number)
+    }
+
     pub fn new(
         mixing: impl Into<Mixings>,
         method: Method,
@@ -94,6 +115,8 @@ impl Problem {
         seed: u64,
     ) -> Self {
         let (accountant, mixing) = (Arc::new(Accountant::default()), mixing.into());
+        let spectrum = method.check_network(&mixing, true).unwrap();
+        let settings = settings.for_network(method, &spectrum).over(rounds);
         // Room for what is asked, not for twice as much.
         let budget = Target::new(50.0, DELTA).unwrap();
         Self { nodes: mixing.nodes(), method, settings, rounds, mixing, seed, accountant, budget }
@@ -101,7 +124,11 @@ impl Problem {
 
     /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
     pub fn model_is_a_mix(&self) -> bool {
-        let shape = self.method.exchanges(&self.settings).shape;
+        let exchanges = self.method.exchanges(&self.settings);
+        let shape = exchanges.shape;
+        if exchanges.final_mixings > 0 || EXCHANGES.of(&self.settings) > 1.0 {
+            return false;
+        }
         if shape.packing != Packing::Plain || shape.numbers > 0 {
             return false;
         }
@@ -133,6 +160,7 @@ impl Problem {
             peer,
             me: me as u32,
             payload_bytes: exchanges.shape.bytes(DIMENSION) as u64,
+            final_bytes: Exchanges::FINAL.bytes(DIMENSION) as u64,
             exchanges,
             rounds: self.rounds,
             ways: Ways::between(&self.mixing, me, peer as usize),

@@ -14,6 +14,7 @@ fn expected() -> Expected {
         peer: 1,
         me: 2,
         payload_bytes: 16,
+        final_bytes: 16,
         exchanges: Exchanges::ONE,
         rounds: 10,
         ways: Ways::both(),

@@ -624,7 +624,9 @@ pub fn open(problem: &Problem, node: usize, disk: &MemoryDisk, background: bool)
         LedgerFile::open(Box::new(disk.clone()), "ledger", &[7; 32], problem.budget).map_err(|e| text(&e))?;
     ledger.begin_run(&run, &agreement, node as u32, "test").map_err(|e| text(&e))?;
     let ledger = Arc::new(Mutex::new(ledger));
-    let opened = Home::open(Box::new(disk.clone()), run, agreement, node as u32, Arc::clone(&ledger));
+    let payloads = problem.place(node).kept_payloads();
+    let disk_of_run = Box::new(disk.clone());
+    let opened = Home::open(disk_of_run, run, agreement, node as u32, Arc::clone(&ledger), payloads);
     let (home, saved) = opened.map_err(|e| text(&e))?;
     let resume = ledger.lock().unwrap().resume(&run).map_err(|e| text(&e))?;
     let book = LedgerFile::book(&ledger, &run, &agreement, node as u32).map_err(|e| text(&e))?;

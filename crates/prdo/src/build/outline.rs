@@ -7,6 +7,7 @@ use super::statement::earlier_runs;
 use prdo_accounting::History;
 use prdo_algorithm::graph::Spectrum;
 use prdo_runfile::{ConfigError, Document, RunFile, Wiring};
+use prdo_simulator::SimulationError;
 
 pub struct Outline {
     pub wiring: Wiring,
@@ -48,6 +49,7 @@ pub fn outline(document: &Document) -> Result<Outline, ConfigError> {
     let model = plan_model(run, kind, records.facts(), images)?;
     let recipe =
         recipe(run, kind, records.least()).map_err(|e| records.explain_batch(e))?.for_network(&spectrum);
+    recipe.method.check(&recipe.settings).map_err(|e| located(run, &SimulationError::Settings(e).into()))?;
     let mut spent = recipe.earlier.clone();
     spent.append(&earlier_runs(run)?);
     Ok(Outline { wiring, spectrum, model, recipe, records, spent })

@@ -250,10 +250,10 @@ fn finish<F: Feature>(
         Box::new(move |x| prdo_simulator::accuracy(&second_model, x, &records))
     });
     Ok(Built {
+        settings: settings.for_network(method, &prepared.facts.spectrum),
         prepared,
         wiring,
         method,
-        settings,
         clip,
         batch,
         data: title,

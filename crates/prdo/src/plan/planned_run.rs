@@ -74,7 +74,8 @@ pub fn planned_run(
     (given, schedule): (Problem, Choice),
     public: bool,
 ) -> PlannedRun {
-    let (recipe, wiring) = (&outline.recipe, &outline.wiring);
+    let (recipe, wiring, lambda) = (&outline.recipe, &outline.wiring, other::lambda(&outline.spectrum));
+    let mixed = recipe.method.mixed(&recipe.settings, lambda);
     let (first, size, sampling) = recipe.batch;
     // The theorem's γ, for what is not of its kind: Exact Diffusion's.
     let gamma = match recipe.method.asks(&recipe.settings, 1) {
@@ -89,7 +90,7 @@ pub fn planned_run(
         rounds: u64::from(recipe.rounds),
         batch: size as u64,
         slots: Some(recipe.least as u64),
-        lambda: other::lambda(&outline.spectrum),
+        lambda: mixed,
         problem,
         noise: noise(run, outline),
     };
@@ -107,7 +108,8 @@ pub fn planned_run(
         )
     }));
     let own = Some(Choice::fixed(recipe.settings.step_size.at(0), gamma, first as u64));
-    let family = family(wiring, run.graph.parameters);
+    // Other sizes would have other polynomials.
+    let family = family(wiring, run.graph.parameters).filter(|_| mixed == lambda);
     PlannedRun {
         question: Question { case, own, schedule, family },
         delta: recipe.privacy.map(|(Privacy::Budget { delta, .. } | Privacy::Noise { delta, .. })| delta),

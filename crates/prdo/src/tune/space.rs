@@ -1,19 +1,20 @@
 //! What is varied: keys of the run file, each within a range around what the run file says.
 
 use prdo_algorithm::Method;
-use prdo_algorithm::methods::{Number, Parameter, Tuning, key};
+use prdo_algorithm::methods::{Number, Tuning, key};
 use prdo_runfile::{Document, Key};
+use std::collections::BTreeSet;
 
 /// The numbers of the methods that are tuned, each with its key and range, in the order of the methods.
 pub fn numbers() -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
-    Key::parameters().filter_map(|(key, parameter)| match parameter {
-        Parameter::Number(number) => Some((key, number, number.tuning?)),
-        Parameter::Choice { .. } => None,
-    })
+    let mut seen = BTreeSet::new();
+    Method::ALL.iter().flat_map(|method| numbers_of(*method)).filter(move |(key, ..)| seen.insert(*key))
 }
 
 fn numbers_of(method: Method) -> impl Iterator<Item = (Key, &'static Number, Tuning)> {
-    numbers().filter(move |(_, number, _)| method.card().reads(&number.parameter()))
+    let tuned =
+        move |(key, parameter)| method.card().tuned(parameter).map(|(number, law)| (key, number, law));
+    Key::parameters().filter_map(tuned)
 }
 
 /// Whether `method` reads this number with the choices of the run file.
@@ -117,6 +118,7 @@ impl Space {
         let clip = run.clip.gradient.unwrap_or(1.0);
         // Without privacy nothing needs to be clipped.
         let clips = run.privacy.is_some() || run.clip.gradient.is_some();
+        let given = |key| document.float(key).filter(|_| document.has(key));
         let fixed = Settings {
             method,
             rounds: rounds as u32,
@@ -126,7 +128,7 @@ impl Space {
             difference: (run.clip.difference.unwrap_or(0.02 * clip) / clip).min(1.0),
             parameters: numbers_of(method)
                 .filter(|(_, own, _)| is_chosen(document, method, own))
-                .map(|(key, own, _)| (key, document.float(key).unwrap_or(own.default)))
+                .map(|(key, own, _)| (key, given(key).unwrap_or(own.default_in(method.card().name))))
                 .collect(),
         };
         let tied = method.asks(&run.settings_of(method), 1).kappa().is_some();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_range_loop)]
 
 mod clip_bias;
+mod exchanges;
 mod failures;
 mod identities;
 mod networks;

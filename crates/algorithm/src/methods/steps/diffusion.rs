@@ -9,17 +9,19 @@
 //! starting from ψ⁰ = x⁰ (Algorithm `alg:storm-ed`; Yuan, Ying, Zhao, Sayed 2019). One vector a neighbour a round. W: symmetric,
 //! doubly stochastic, positive semidefinite.
 //!
-//! With `method.local_steps` it exchanges in some rounds only, and with `wire.kind` in fewer bytes: [`Local`] and
+//! With `method.exchanges` = K it mixes K times, and W above is a polynomial of W: [`super::exchanges`]. With
+//! `method.local_steps` it exchanges in some rounds only, and with `wire.kind` in fewer bytes: [`Local`] and
 //! [`Compressed`] are the same correction then.
 //!
 //! α may change from round to round, but where it falls the correction, which holds the last step, comes out wrong by the
 //! difference: a fixed α is what theory speaks of.
 
 use super::compressed::{BITS, Compressed, KEEP, MEMORY, MIXED, WIRE, Wire, packing};
+use super::exchanges::{EXCHANGES, Mixer, POLYNOMIAL, exchanges, polynomial, refuse};
 use super::local::{LOCAL_STEPS, Local, local_steps};
 use super::{NetworkStep, StepState};
 use crate::message::{Inbox, Message, Shape};
-use crate::methods::{Exchanges, Parameter, Settings};
+use crate::methods::{Conflict, Exchanges, FINAL_MIXINGS, Parameter, Settings, SettingsError};
 use prdo_privacy::{ByRound, Protection, Released, Start};
 
 pub struct Diffusion;
@@ -32,6 +34,9 @@ impl NetworkStep for Diffusion {
         KEEP.parameter(),
         MIXED.parameter(),
         MEMORY.parameter(),
+        EXCHANGES.parameter(),
+        POLYNOMIAL.parameter(),
+        FINAL_MIXINGS.parameter(),
     ];
     // What it corrects by holds the last step.
     const CONSTANT_STEP: bool = true;
@@ -47,19 +52,31 @@ impl NetworkStep for Diffusion {
 
     fn exchanges(settings: &Settings) -> Exchanges {
         let shape = Shape { packing: packing(settings), ..Shape::vectors(1) };
-        Exchanges { per_round: 1, every: local_steps(settings), shape }
+        Exchanges { every: local_steps(settings), shape, ..Exchanges::each_round(exchanges(settings), 1) }
+    }
+
+    /// What is packed, or corrected for by local steps, is corrected for W itself.
+    fn check(settings: &Settings) -> Result<(), SettingsError> {
+        match (WIRE.of(settings), local_steps(settings)) {
+            (Wire::Plain, 1) => Ok(()),
+            (Wire::Plain, _) => refuse(settings, Conflict::LocalSteps),
+            (Wire::Bits | Wire::Top, _) => refuse(settings, Conflict::Wire),
+        }
     }
 }
 
 struct State<P: Protection> {
     x: Released<P>,
     psi: Released<P>,
+    mixer: Mixer<P>,
     alpha: ByRound,
 }
 
 impl<P: Protection> State<P> {
     fn start(x0: &Start, settings: &Settings) -> Self {
-        Self { x: Released::start(x0), psi: Released::start(x0), alpha: settings.step_size.clone() }
+        let mixer = Mixer::new(polynomial(settings), x0.dimension());
+        let alpha = settings.step_size.clone();
+        Self { x: Released::start(x0), psi: Released::start(x0), mixer, alpha }
     }
 }
 
@@ -72,12 +89,13 @@ impl<P: Protection> StepState<P> for State<P> {
         let psi_next = Released::combine([(1.0, &self.x), (-self.alpha.at(t), v)]);
         let phi = Released::combine([(1.0, &psi_next), (1.0, &self.x), (-1.0, &self.psi)]);
         self.psi = psi_next;
+        self.mixer.begin(&phi);
         Some(Message::one(phi))
     }
 
     fn mix(&mut self, _t: u32, _v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
-        inbox.mix(0, &mut self.x);
-        None
+        let done = self.mixer.mix(inbox, 0, &mut self.x);
+        (!done).then(|| Message::one(self.x.clone()))
     }
 
     fn vectors(&self) -> Vec<&Released<P>> {

@@ -3,35 +3,28 @@
 //! ```text
 //! x⁺ = Σ_j W_ij (x − αv)_j          (`combine = "first"`: x⁺ = Σ_j W_ij x_j − αv)
 //!
-//! K exchanges:  z₀ = x − αv;   z₁ = Wz₀;   z_{k+1} = ωWz_k + (1−ω)z_{k−1};   x⁺ = z_K
+//! of Muffliato:  z₀ = x − αv;   z₁ = Wz₀;   z_{k+1} = ωWz_k + (1−ω)z_{k−1};   x⁺ = z_K
 //! ```
 //!
 //! With ω = 1 that is W^K; with ω = 2(1−√(g(1−g/4)))/(1−g/2)², g = 1 − λ₂(W), the Chebyshev-like recursion of Muffliato
 //! (Cyffers, Even, Bellet, Massoulié 2022), whose polynomial of W contracts disagreement faster. All of it keeps the mean. W:
 //! doubly stochastic, with K exchanges symmetric as well; one exchange bears links that go one way, and a W of each round.
+//! Without Muffliato's recursion, K exchanges are those of every other step: [`super::exchanges`].
 
+use super::exchanges::{EXCHANGES, MUFFLIATO, Mixer, POLYNOMIAL, check_network, exchanges, polynomial};
 use super::{NetworkStep, StepState};
-use crate::graph::{Needs, Spectrum};
+use crate::graph::Needs;
 use crate::message::{Inbox, Message};
-use crate::methods::{COMBINE, Combine, Exchanges, Method, Number, Parameter, Settings, Tuning};
+use crate::methods::{
+    COMBINE, Combine, Exchanges, FINAL_MIXINGS, Number, Parameter, Settings, SettingsError,
+};
 use prdo_privacy::{ByRound, Protection, Released, Start};
 
-/// One exchange, after the step or before it.
+/// Exchanges after the step or before it.
 pub struct Gossip;
 
-/// K exchanges after the step.
+/// Muffliato's K exchanges after the step.
 pub struct ManyGossip;
-
-pub const EXCHANGES: Number = Number {
-    name: "exchanges",
-    symbol: "K",
-    doc: "exchanges of messages per round",
-    allowed: "that is whole, from 1 to 100",
-    is_allowed: |x| x.fract() == 0.0 && (1.0..=100.0).contains(&x),
-    default: 3.0,
-    tuning: Some(Tuning::Whole(1.0, 8.0)),
-    ..Number::PLAIN
-};
 
 pub const OMEGA: Number = Number {
     name: "omega",
@@ -44,52 +37,60 @@ pub const OMEGA: Number = Number {
 };
 
 /// Muffliato's ω for a network of this spectral gap: from 1.07 at a gap of 1 towards 2.
-fn omega(gap: f64) -> f64 {
+pub(super) fn omega(gap: f64) -> f64 {
     let gap = gap.clamp(1e-12, 1.0);
     2.0 * (1.0 - (gap * (1.0 - gap / 4.0)).sqrt()) / (1.0 - gap / 2.0).powi(2)
 }
 
-impl Settings {
-    /// The same, with what is left to the network: ω.
-    #[must_use]
-    pub fn for_network(self, method: Method, spectrum: &Spectrum) -> Self {
-        match method.card().reads(&OMEGA.parameter()) && OMEGA.of(&self) == 0.0 {
-            true => self.with(OMEGA.is(omega(spectrum.spectral_gap))),
-            false => self,
-        }
-    }
-}
-
 impl NetworkStep for Gossip {
     const NEEDS: Needs = Needs::DoublyStochastic;
-    const PARAMETERS: &'static [Parameter] = &[COMBINE.parameter()];
-    type State<P: Protection> = Once<P>;
+    const PARAMETERS: &'static [Parameter] =
+        &[COMBINE.parameter(), EXCHANGES.parameter(), POLYNOMIAL.parameter(), FINAL_MIXINGS.parameter()];
+    type State<P: Protection> = State<P>;
 
-    fn start<P: Protection>(x0: &Start, settings: &Settings) -> Once<P> {
-        Once { x: Released::start(x0), alpha: settings.step_size.clone(), combine: COMBINE.of(settings) }
+    fn start<P: Protection>(x0: &Start, settings: &Settings) -> State<P> {
+        State {
+            x: Released::start(x0),
+            mixer: Mixer::new(polynomial(settings), x0.dimension()),
+            alpha: settings.step_size.clone(),
+            combine: COMBINE.of(settings),
+        }
+    }
+
+    fn exchanges(settings: &Settings) -> Exchanges {
+        Exchanges::each_round(exchanges(settings), 1)
+    }
+
+    fn check(settings: &Settings) -> Result<(), SettingsError> {
+        check_network(settings)
     }
 }
 
-pub struct Once<P: Protection> {
+pub struct State<P: Protection> {
     x: Released<P>,
+    mixer: Mixer<P>,
     alpha: ByRound,
     combine: Combine,
 }
 
-impl<P: Protection> StepState<P> for Once<P> {
+impl<P: Protection> StepState<P> for State<P> {
     fn x(&self) -> &Released<P> {
         &self.x
     }
 
     fn adapt(&mut self, t: u32, v: &Released<P>) -> Option<Message<P>> {
-        Some(Message::one(match self.combine {
+        let sent = match self.combine {
             Combine::After => Released::combine([(1.0, &self.x), (-self.alpha.at(t), v)]),
             Combine::First => self.x.clone(),
-        }))
+        };
+        self.mixer.begin(&sent);
+        Some(Message::one(sent))
     }
 
     fn mix(&mut self, t: u32, v: &Released<P>, inbox: &Inbox<'_, P>) -> Option<Message<P>> {
-        inbox.mix(0, &mut self.x);
+        if !self.mixer.mix(inbox, 0, &mut self.x) {
+            return Some(Message::one(self.x.clone()));
+        }
         if self.combine == Combine::First {
             self.x.blend(1.0, -self.alpha.at(t), v);
         }
@@ -106,7 +107,8 @@ impl<P: Protection> StepState<P> for Once<P> {
 }
 
 impl NetworkStep for ManyGossip {
-    const PARAMETERS: &'static [Parameter] = &[EXCHANGES.parameter(), OMEGA.parameter()];
+    const PARAMETERS: &'static [Parameter] =
+        &[EXCHANGES.parameter(), OMEGA.parameter(), FINAL_MIXINGS.parameter()];
     type State<P: Protection> = Many<P>;
 
     fn start<P: Protection>(x0: &Start, settings: &Settings) -> Many<P> {
@@ -116,14 +118,14 @@ impl NetworkStep for ManyGossip {
             before: Released::zeros(x0.dimension()),
             exchange: 0,
             alpha: settings.step_size.clone(),
-            exchanges: EXCHANGES.of(settings) as u32,
+            exchanges: EXCHANGES.or(settings, MUFFLIATO) as u32,
             // Left to a network that nobody told of: plain gossip.
             omega: OMEGA.of(settings).max(1.0),
         }
     }
 
     fn exchanges(settings: &Settings) -> Exchanges {
-        Exchanges::each_round(EXCHANGES.of(settings) as u32, 1)
+        Exchanges::each_round(EXCHANGES.or(settings, MUFFLIATO) as u32, 1)
     }
 }
 

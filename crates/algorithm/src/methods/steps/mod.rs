@@ -2,19 +2,23 @@
 
 mod compressed;
 mod diffusion;
+mod exchanges;
 mod gossip;
 mod local;
+mod polynomial;
 mod push;
 mod tracking;
 
 pub use compressed::{BITS, KEEP, MEMORY, MIXED, WIRE, Wire};
 pub use diffusion::Diffusion;
-pub use gossip::{EXCHANGES, Gossip, ManyGossip, OMEGA};
+pub use exchanges::{EXCHANGES, Mixer, POLYNOMIAL, PolynomialKind, polynomial};
+pub use gossip::{Gossip, ManyGossip, OMEGA};
 pub use local::LOCAL_STEPS;
+pub use polynomial::{Ends, Polynomial};
 pub use push::Push;
 pub use tracking::{SplitTracking, Tracking};
 
-use super::{Exchanges, Parameter, Settings};
+use super::{Exchanges, Parameter, Settings, SettingsError};
 use crate::graph::Needs;
 use crate::message::{Inbox, Message};
 use prdo_privacy::{Protection, Released, Start};
@@ -35,6 +39,11 @@ pub trait NetworkStep: Send + Sync + 'static {
     /// How many messages it sends, and how they look.
     fn exchanges(_settings: &Settings) -> Exchanges {
         Exchanges::ONE
+    }
+
+    /// Whether what it reads fits together, and the network where that is known.
+    fn check(_settings: &Settings) -> Result<(), SettingsError> {
+        Ok(())
     }
 }
 

@@ -45,8 +45,7 @@ pub struct State<P: Protection> {
 }
 
 impl<P: Protection> StepState<P> for State<P> {
-    // Gradients are asked for at z.
-    #[allow(clippy::misnamed_getters)]
+    #[expect(clippy::misnamed_getters, reason = "the model is z")]
     fn x(&self) -> &Released<P> {
         &self.z
     }

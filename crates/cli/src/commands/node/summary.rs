@@ -29,19 +29,25 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
         Some(old) => format!(", together with what the agreement {} released", hex(&old[..6])),
         None => String::new(),
     };
+    let last = terms.exchanges.final_bytes(terms.dimension as usize);
+    let each = terms.exchanges.bytes(terms.dimension as usize, terms.exchanges.every) - last;
     let mut lines = vec![
         format!("agreement  {}, hash {}", terms.name, hex(&agreement.hash()[..6])),
         format!("full hash  {}", hex(agreement.hash())),
         format!(
-            "training   {} of {} with {} parameters, {} rounds, {} sent to each neighbour per {}",
+            "training   {} of {} with {} parameters, {} rounds, {} sent to each neighbour per {}{}",
             recipe.method.card().title,
             planned.model.kind,
             terms.dimension,
             terms.rounds,
-            bytes(terms.exchanges.bytes(terms.dimension as usize, terms.exchanges.every)),
+            bytes(each),
             match terms.exchanges.every {
                 1 => "round".to_string(),
                 every => format!("{every} rounds"),
+            },
+            match last {
+                0 => String::new(),
+                last => format!(", and {} after the last", bytes(last)),
             },
         ),
         format!(
@@ -138,6 +144,7 @@ fn object(file: &Path, agreement: &Agreement, planned: &Planned) -> Json {
         "rounds": terms.rounds,
         "exchanges_per_round": terms.exchanges.per_round,
         "exchanges_every": terms.exchanges.every,
+        "final_mixings": terms.exchanges.final_mixings,
         "vectors": terms.exchanges.shape.vectors,
         "packing": terms.exchanges.shape.packing.to_string(),
         "bytes_per_exchange": terms.exchanges.shape.bytes(terms.dimension as usize),
