@@ -131,6 +131,7 @@ pub(super) fn file(kind: RecordKind, slot: u64) -> String {
     match kind {
         RecordKind::State => format!("state.{slot}"),
         RecordKind::Outgoing => format!("outgoing.{slot}"),
+        RecordKind::Shares => format!("shares.{slot}"),
     }
 }
 

@@ -37,7 +37,7 @@ impl OldAgreement {
     }
 
     pub fn hash(&self) -> Hash {
-        *self.agreement.hash()
+        self.agreement.run_hash()
     }
 
     /// Everything released about a record of the smallest old member: by the old run, and by those before it.
