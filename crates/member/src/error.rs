@@ -7,6 +7,7 @@ use prdo_peer::agreement::AgreementError;
 use prdo_peer::dir::DirectoryError;
 use prdo_peer::disk::DiskError;
 use prdo_peer::home::HomeError;
+use prdo_peer::identity::IdentityError as KeyFileError;
 use prdo_peer::ledger::LedgerFileError;
 use prdo_peer::share_key::ShareKeyError;
 use prdo_privacy::{GateError, ShardError, SharesError, StartError};
@@ -102,6 +103,7 @@ impl NodeError {
             Self::Disk(_)
             | Self::Directory(DirectoryError::Disk(_))
             | Self::Ledger(LedgerFileError::Disk(_) | LedgerFileError::Broken { .. }) => false,
+            Self::ShareKey(ShareKeyError::File(KeyFileError::System { .. })) => false,
             Self::Home { error, .. } => {
                 !matches!(**error, HomeError::Disk(_) | HomeError::Broken(_) | HomeError::Lost)
             }

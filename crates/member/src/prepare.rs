@@ -1,5 +1,7 @@
 //! From a membership and own data to a session: everything is checked, then the folders are taken, then the records sealed.
 
+pub use crate::shares::Draws;
+
 use crate::account::{Account, BudgetForecast, LedgerOptions};
 use crate::agreed::agreed;
 use crate::records::{self, OwnRecords, Reading, RecordTable};
@@ -44,22 +46,6 @@ pub struct Ready {
     accountant: Arc<Accountant>,
     home: Option<Directory>,
     pub forecast: BudgetForecast,
-}
-
-/// Where a node's random draws come from.
-pub enum Draws {
-    /// A secret of the operating system, and share keys that nobody else has.
-    Secret(Secret),
-    /// A seed, for tests: all draws, shares too, are the simulator's.
-    Seeded(Secret),
-}
-
-impl Draws {
-    fn into_secret(self) -> Secret {
-        match self {
-            Self::Secret(secret) | Self::Seeded(secret) => secret,
-        }
-    }
 }
 
 /// How a node begins.

@@ -1,13 +1,28 @@
 //! Noise in pairs: from the share keys that all members signed to what this one draws its shares from.
 
-use crate::prepare::Draws;
 use crate::{Membership, NodeError};
 use prdo_peer::home::{Home, HomeError, SHARES, Saved};
 use prdo_peer::share_key::{ShareKey, ShareKeyError, ShareSecret};
-use prdo_privacy::{NodeShares, PairKey, PairMechanism, ShareKeys};
+use prdo_privacy::{NodeShares, PairKey, PairMechanism, Secret, ShareKeys};
 use prdo_store::names::KEPT;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Where a node's random draws come from.
+pub enum Draws {
+    /// A secret of the operating system, and share keys that nobody else has.
+    Secret(Secret),
+    /// A seed, for tests: all draws, shares too, are the simulator's.
+    Seeded(Secret),
+}
+
+impl Draws {
+    pub fn into_secret(self) -> Secret {
+        match self {
+            Self::Secret(secret) | Self::Seeded(secret) => secret,
+        }
+    }
+}
 
 /// Refuses a member whose share key is not there, unless its folder has taken it over already. Nothing is written.
 pub fn check(membership: &Membership, key: &Path, home: Option<&Path>) -> Result<(), NodeError> {

@@ -18,6 +18,7 @@ use super::record::{Header, RecordKind};
 use super::{Found, Home, HomeError};
 use crate::ledger::lock;
 use prdo_privacy::ShareKeys;
+use zeroize::Zeroizing;
 
 /// The files that take turns.
 pub const FILES: [&str; 2] = ["shares.0", "shares.1"];
@@ -92,7 +93,7 @@ impl Home {
 
     /// Whether a file holds something else than zeros.
     fn is_written(&self, slot: u64) -> Result<bool, HomeError> {
-        let bytes = self.disk.read(&file(RecordKind::Shares, slot))?;
+        let bytes = self.disk.read(&file(RecordKind::Shares, slot))?.map(Zeroizing::new);
         Ok(bytes.is_some_and(|bytes| bytes.iter().any(|byte| *byte != 0)))
     }
 
@@ -103,7 +104,7 @@ impl Home {
             return Ok(());
         }
         let name = file(RecordKind::Shares, slot);
-        let length = self.disk.read(&name)?.map_or(0, |bytes| bytes.len());
+        let length = self.disk.read(&name)?.map_or(0, |bytes| Zeroizing::new(bytes).len());
         let erased = self.disk.overwrite(&name, &[&vec![0; length]]);
         erased.map_err(|error| {
             self.broken = Some(error.clone());

@@ -77,11 +77,19 @@ fn mechanism(
 }
 
 impl Planned {
-    /// Against whom its ε holds, and what coalitions of every size learn; nothing where noise is independent.
+    /// Against whom its ε holds, and what coalitions learn; nothing where noise is independent.
+    ///
+    /// # Guarantee
+    /// After earlier releases only coalitions of at most the agreed size are listed: how much larger ones learned from those is
+    /// not known here.
     pub fn pair_facts(&self) -> Result<Option<PairFacts>, RunError> {
         let Some(mechanism) = &self.pairs else { return Ok(None) };
         let Recipe { rounds, earlier, .. } = &self.recipe;
-        pairs::facts(mechanism, &self.guarantee, *rounds, earlier).map(Some)
+        let mut facts = pairs::facts(mechanism, &self.guarantee, *rounds, earlier)?;
+        if !earlier.is_empty() {
+            facts.epsilon_by_colluders.retain(|coalition| coalition.colluders <= facts.colluders);
+        }
+        Ok(Some(facts))
     }
 }
 

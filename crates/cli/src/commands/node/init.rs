@@ -45,6 +45,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let (settings, planned_by_all) = agreed(&agreement)?;
     if let Some(old) = &old {
         old.check_model(agreement.terms(), &settings)?;
+        old.check_colluders(&planned_by_all)?;
     }
     if let (Some(identity), Some(key)) = (&identity, &args.key) {
         sign(&mut agreement, &args.out, key, identity)?;

@@ -62,7 +62,7 @@ fn lines(agreement: &Agreement, planned: &Planned, pairs: Option<&PairFacts>) ->
         if agreement.signed_by_all().is_ok() {
             lines.insert(2, format!("run        {}, with everybody's share key", hex(&agreement.run_hash())));
         }
-        lines.extend(against::lines(pairs));
+        lines.extend(against::lines(pairs, terms.members.len()));
     }
     lines.push(String::new());
     lines.extend(table(agreement));
