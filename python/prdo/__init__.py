@@ -13,28 +13,41 @@
 
 from . import privacy
 from ._prdo import __version__
-from .errors import InputError, RunError
+from .audits import AuditReport, audit
+from .errors import InputError, MethodError, RunError
 from .estimator import PrivateLogisticRegression
 from .graphs import Graph, graph
+from .method import Inbox, Method, Parameter, Query, gradient, moved, recursive, scaled
 from .model import PythonModel, check_model
 from .plots import Picture, plot
 from .run import Result, Run, compare
 from .torch import torch_model
 
 __all__ = [
+    "AuditReport",
     "Graph",
+    "Inbox",
     "InputError",
+    "Method",
+    "MethodError",
+    "Parameter",
     "Picture",
     "PrivateLogisticRegression",
     "PythonModel",
+    "Query",
     "Result",
     "Run",
     "RunError",
     "__version__",
+    "audit",
     "check_model",
     "compare",
+    "gradient",
     "graph",
+    "moved",
     "plot",
     "privacy",
+    "recursive",
+    "scaled",
     "torch_model",
 ]

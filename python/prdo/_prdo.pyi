@@ -5,9 +5,12 @@ from typing import Any, final
 
 __all__ = [
     "COLUMNS",
+    "METHODS",
+    "MethodClass",
     "Session",
     "Trained",
     "__version__",
+    "audit",
     "check_model",
     "curve",
     "delta",
@@ -23,6 +26,8 @@ __all__ = [
 
 #: The columns of ``metrics.csv``.
 COLUMNS: tuple[str, ...]
+#: The built-in methods.
+METHODS: tuple[str, ...]
 __version__: str
 
 def epsilon(settings: dict[str, Any], accountant: str) -> tuple[float | None, float]: ...
@@ -35,7 +40,14 @@ def pairs(settings: dict[str, Any], secrets: list[tuple[int, int]] | None, accou
 def meaning(epsilon: float) -> str: ...
 def graph(settings: list[tuple[str, str]]) -> dict[str, Any]: ...
 def plot(title: str, labels: tuple[str, str], logarithmic: tuple[bool, bool], lines: list[tuple[str, list[tuple[float, float]]]]) -> str: ...
+def audit(
+    method: Any, full: bool, runs: int | None, pairs: int | None, seed: int, each: Any = None
+) -> dict[str, Any]: ...
 def check_model(model: Any, records: dict[str, Any]) -> float: ...
+
+@final
+class MethodClass:
+    def __new__(cls, handle: Any) -> MethodClass: ...
 
 @final
 class Session:
@@ -47,6 +59,7 @@ class Session:
         test: dict[str, Any] | None = None,
         title: str | None = None,
         model: Any = None,
+        method: Any = None,
         unseeded: bool = False,
     ) -> Session: ...
     @property

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _prdo
+from . import _method
 from ._html import figure, picture, table
 from ._progress import Progress
 from ._records import arrays, is_table
 from ._settings import settings
 from .errors import InputError, out_of_range
+from .method import Method
 from .model import PythonModel
 
 __all__ = ["Result", "Run", "compare"]
@@ -46,6 +48,9 @@ class Run:
         The columns of a DataFrame; default ``"label"`` (or ``"y"``) and ``"node"`` if there is one.
     model
         A section as above, or a :class:`PythonModel`.
+    method
+        A section as above. Its ``name`` may be a subclass of :class:`Method`, and its other keys are then ``step_size`` and
+        the parameters that the class declares.
 
     Everything is checked here; nothing is trained yet. A run is a *seeded simulation*: whoever knows the seed can
     recompute the noise, and the metrics are computed from the records without noise. ``docs/python.md`` says what is and
@@ -62,6 +67,7 @@ class Run:
         label: str | None = None,
         node: str | None = None,
         model: Any = None,
+        method: str | type[Method] | Mapping[str, Any] | None = None,
         _unseeded: bool = False,
         **sections: Any,
     ) -> None:
@@ -84,6 +90,13 @@ class Run:
             self._records = arrays("data", data, label, node)
             if test is not None:
                 self._test = arrays("test", test, label, node, self._records["class_names"])
+        section: Any = {"name": method} if isinstance(method, type) else method
+        self._own_method: Any = None
+        if isinstance(section, Mapping) and isinstance(section.get("name"), type):
+            if not _method.is_method(section["name"]):
+                raise out_of_range("method", section["name"], "a built-in method's name or a subclass of prdo.Method")
+            self._own_method, section, set = _method.split(section, set)  # noqa: A001
+        arguments["method"] = section
         self._file = None if file is None else os.fspath(file)
         self._settings = settings(arguments, set)
         self._title = "a DataFrame" if is_table(data) else "arrays"
@@ -101,7 +114,14 @@ class Run:
     def _build(self) -> _prdo.Session:
         handle = None if self._model is None else self._model._handle()
         return _prdo.Session(
-            self._file, self._settings, self._records, self._test, self._title, handle, self._unseeded
+            self._file,
+            self._settings,
+            self._records,
+            self._test,
+            self._title,
+            handle,
+            self._own_method,
+            self._unseeded,
         )
 
     @property

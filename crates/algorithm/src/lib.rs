@@ -17,4 +17,4 @@ pub use message::{Inbox, Message, Shape};
 pub use methods::{
     Asks, Card, Combine, Definition, Exchanges, Method, Neighbourhood, Settings, SettingsError, Startable,
 };
-pub use node::Node;
+pub use node::{Failure, Node};

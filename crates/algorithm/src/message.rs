@@ -41,6 +41,11 @@ impl<P: Protection> Message<P> {
         Self { vectors: vec![first, second], packed: None }
     }
 
+    /// So many plain vectors.
+    pub fn of(vectors: Vec<Released<P>>) -> Self {
+        Self { vectors, packed: None }
+    }
+
     /// Nothing: what a silent round has between peers, who answer one another in every round.
     pub fn nothing() -> Self {
         Self { vectors: Vec::new(), packed: None }

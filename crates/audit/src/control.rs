@@ -2,7 +2,7 @@
 //! depends on records, secrets that are not secret.
 
 use crate::canary::{BROKEN, CANARY, OTHER, SILENT};
-use crate::error::{AuditError, refused};
+use crate::error::{AuditError, refused, sound};
 use crate::likelihood::mixed;
 use crate::network::{Network, Transcript, VICTIM};
 use crate::setting::Setting;
@@ -68,24 +68,31 @@ pub fn off_grid<S: Subject>(
     let mut node = node.map_err(refused("method"))?;
     let mut round = 0;
     while looked < values {
-        let scale = setting.scale(round, &node.query());
-        let answer = gate.answer(round, &node.query());
+        let query = node.query();
+        sound(&*node, round)?;
+        let scale = setting.scale(round, &query);
+        let answer = gate.answer(round, &query);
         let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?.released;
         let (size, spacing) = (setting.batch_size(round) as f64, grid(scale, setting.noise_multiplier));
         looked += dimension;
         off += answer.as_slice().iter().filter(|v| !is_on_grid(**v, size, spacing)).count();
-        alone(&mut *node, answer);
+        alone(&mut *node, answer, round)?;
         round += 1;
     }
     Ok((looked, off))
 }
 
 /// The rest of a round of a node that has no neighbours.
-pub(crate) fn alone(node: &mut dyn Node<Noised>, answer: Released<Noised>) {
+pub(crate) fn alone(
+    node: &mut dyn Node<Noised>,
+    answer: Released<Noised>,
+    round: u32,
+) -> Result<(), AuditError> {
     let mut message = node.adapt(answer);
     while let Some(sent) = message {
         message = node.mix(&Inbox::new(&[1.0], vec![&sent]));
     }
+    sound(node, round)
 }
 
 fn generous_ledger(setting: &Setting) -> Result<Ledger, AuditError> {

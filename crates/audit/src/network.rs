@@ -1,7 +1,7 @@
 //! One run of the network under audit: real nodes, gates and messages on the ring, and what travels between them.
 
 use crate::canary::{CanaryModel, DIMENSION, OTHER};
-use crate::error::{AuditError, refused};
+use crate::error::{AuditError, refused, sound};
 use crate::setting::{NODES, Setting};
 use crate::subject::Subject;
 use prdo_accounting::{Accountant, Target};
@@ -100,15 +100,19 @@ impl<'a, S: Subject> Network<'a, S> {
             let (mut messages, mut answers) = (Vec::with_capacity(NODES), Vec::with_capacity(NODES));
             for (i, (node, gate)) in nodes.iter_mut().zip(&mut *gates).enumerate() {
                 at(i, round, node.model().as_slice());
-                let answer = gate.answer(round, &node.query());
+                let query = node.query();
+                sound(&**node, round)?;
+                let answer = gate.answer(round, &query);
                 let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
-                let unit = self.setting.unit(round, &node.query());
+                let unit = self.setting.unit(round, &query);
                 answers.push(answer.released.as_slice().iter().map(|value| value * unit).collect());
                 messages.extend(node.adapt(answer.released));
+                sound(&**node, round)?;
             }
             transcript.answers.push(answers);
             while !messages.is_empty() {
                 messages = self.exchange(&messages, &mut nodes, &mut transcript.sizes)?;
+                nodes.iter().try_for_each(|node| sound(&**node, round))?;
             }
         }
         transcript.models = nodes.iter().map(|node| node.model().as_slice().to_vec()).collect();

@@ -9,7 +9,7 @@
 
 use crate::chosen_gradients::{ChosenGradients, Record, SingleChosenGradients};
 use crate::control;
-use crate::error::{AuditError, refused};
+use crate::error::{AuditError, refused, sound};
 use crate::likelihood::mixed;
 use crate::setting::Setting;
 use crate::subject::Subject;
@@ -196,10 +196,11 @@ fn walk(
         Start::declared_public(values).map_err(refused("start"))
     };
     let mut node = setting.method.start(&point()?, &setting.settings).map_err(refused("method"))?;
-    for _ in 0..rounds {
-        control::alone(&mut *node, Released::start(&point()?));
+    for round in 0..rounds {
+        control::alone(&mut *node, Released::start(&point()?), round)?;
     }
-    Ok(node)
+    node.query();
+    sound(&*node, rounds).map(|()| node)
 }
 
 /// A record as bad as can be.

@@ -256,6 +256,9 @@ pub enum Experiment {
     /// The theorem's bounds and every inequality of its proof, checked against runs on problems with known constants.
     #[command(name = "bounds", after_help = "Example: prdo reproduce bounds --out bounds")]
     Bounds(ExperimentArgs),
+    /// What active clipping does to where methods stop: fixed points, floors against C, three ways to clip PRDO's query.
+    #[command(name = "clipping", after_help = "Example: prdo reproduce clipping --out clipping")]
+    Clipping(ExperimentArgs),
     /// Private CIFAR-10: test accuracy of five methods at three budgets, cell by cell; rerun it to resume.
     #[command(
         name = "table-1",

@@ -29,6 +29,7 @@ pub mod winograd;
 mod gemm;
 mod level;
 mod memory;
+pub mod normals;
 mod records;
 mod simd;
 

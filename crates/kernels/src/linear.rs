@@ -36,6 +36,8 @@ macro_rules! dispatched {
     };
 }
 
+pub(crate) use dispatched;
+
 dispatched!(
     /// Adds Σ_r s_r·a_r to `sum`, where s_r = −y_r/(1 + exp(y_r·a_rᵀx)): the logistic gradient of rows `a`.
     add_logistic_gradients,

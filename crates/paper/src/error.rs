@@ -58,6 +58,10 @@ pub enum Error {
     /// A finished run that lacks what its cell needs.
     #[error("{cell}: its {file} lacks {what}")]
     Lacks { cell: String, file: &'static str, what: &'static str },
+    #[error(
+        "no settings were chosen for {what}; crates/paper/src/frontier/settings.csv lists those that were"
+    )]
+    NoSettings { what: String },
     #[error(transparent)]
     Train(TrainError),
     #[error(transparent)]
@@ -81,6 +85,7 @@ impl Error {
             | Self::Path { .. }
             | Self::Unreadable { .. }
             | Self::NotUnderstood { .. }
+            | Self::NoSettings { .. }
             | Self::NoResults { .. } => true,
             Self::Theory(_) | Self::Json(_) | Self::Lacks { .. } | Self::Figure(_) | Self::Interrupt(_) => {
                 false

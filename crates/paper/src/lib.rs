@@ -1,9 +1,10 @@
-//! The paper's experiments: `figure_1`, `sensitivity_example`, `bounds`, and the grids of runs (`grid`) `table_1` and
+//! The paper's experiments: `figure_1`, `sensitivity_example`, `bounds`, `clipping`, and the grids of runs (`grid`) `table_1` and
 //! `frontier`. What they ask of the program around them is [`Front`]; nothing is printed here.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bounds;
+pub mod clipping;
 mod error;
 pub mod figure_1;
 mod front;
@@ -12,6 +13,7 @@ pub mod grid;
 mod images;
 mod numbers;
 pub mod sensitivity_example;
+mod statistics;
 pub mod table_1;
 mod typed;
 

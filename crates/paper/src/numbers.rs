@@ -4,6 +4,9 @@ use prdo::algorithm::Method;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Numbers {
+    /// Exchanges per round, and after the last one.
+    pub exchanges: u32,
+    pub final_mixings: u32,
     pub step_size: f64,
     /// γ, of a method that reads it.
     pub gamma: f64,
@@ -29,6 +32,12 @@ impl Numbers {
         }
         if reads("beta") {
             text += &format!("beta = {:?}\n", self.beta);
+        }
+        if self.exchanges > 1 {
+            text += &format!("exchanges = {}\n", self.exchanges);
+        }
+        if self.final_mixings > 0 {
+            text += &format!("final_mixings = {}\n", self.final_mixings);
         }
         text += &format!("\n[batch]\nsize = {}\n", self.batch);
         if card.first_batch {

@@ -102,7 +102,11 @@ impl RunError {
         !matches!(
             self,
             Self::Entropy(_)
-                | Self::Simulation(SimulationError::Diverged { .. })
+                | Self::Simulation(
+                    SimulationError::Diverged { .. }
+                        | SimulationError::Method { .. }
+                        | SimulationError::Messages { .. },
+                )
                 | Self::Simulation(SimulationError::Gate {
                     error: GateError::Diverged { .. }
                         | GateError::Model(_)

@@ -51,7 +51,7 @@ pub use pairs::{NodeShares, PairKey, PairMechanism, PairSettings, SecretsOf, Sha
 pub use prdo_accounting::History;
 pub use protection::{Exposed, Noised, Protection};
 pub use query::{Clips, Query};
-pub use released::{DecodeError, Released};
+pub use released::{ComputedError, DecodeError, Released};
 pub use rules::{OpenRules, PrivateRules};
 pub use sampling::{Batch, Batches, Sampling, SamplingError};
 pub use start::{Start, StartError};

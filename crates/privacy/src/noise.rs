@@ -4,8 +4,11 @@ use crate::grid::Grid;
 use crate::ledger::Receipt;
 use crate::pairs::NodeShares;
 use crate::streams::Stream;
+use prdo_kernels::normals;
+use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
+use zeroize::Zeroize;
 
 /// Coordinates that draw from one stream, one after another.
 pub(crate) const PART: usize = 1 << 14;
@@ -44,12 +47,14 @@ pub(crate) fn add_gaussian(
             }
             return;
         };
-        let mut noise: Vec<f64> = part.iter().map(|_| own_std * normal(&mut stream)).collect();
+        let own = |_| own_std * Distribution::<f64>::sample(&StandardNormal, &mut stream);
+        let mut noise: Vec<f64> = part.iter().map(own).collect();
+        let mut bytes = vec![0; 8 * noise.len().next_multiple_of(normals::BLOCK)];
         for (sign, key) in shares.signed() {
-            let mut stream = key.part(number);
-            let signed_std = sign * pair_std;
-            noise.iter_mut().for_each(|noise| *noise += signed_std * normal(&mut stream));
+            key.part(number).fill_bytes(&mut bytes);
+            normals::add_normals(&bytes, sign * pair_std, &mut noise);
         }
+        bytes.zeroize();
         for (steps, noise) in part.iter_mut().zip(noise) {
             *steps = steps.saturating_add(grid.round(noise));
         }
@@ -58,10 +63,6 @@ pub(crate) fn add_gaussian(
         ..=PART => draw((0, sum)),
         _ => sum.par_chunks_mut(PART).enumerate().for_each(draw),
     }
-}
-
-fn normal(stream: &mut Stream) -> f64 {
-    StandardNormal.sample(stream)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! `docs/pairs.md` has the theorem. What carries it here: own noise, shares and the exact sum are added before anything is
 //! rounded, once; a share serves one answer, for the keys of a round are gone when the next round begins.
 
-use crate::streams::{Secret, Stream, pair_root};
-use chacha20::ChaCha20Rng;
+use crate::streams::{Secret, pair_root};
+use chacha20::ChaCha12Rng;
 use prdo_accounting::pairs::{Pairs, PairsError, Secrets, choose, default_ratio};
 use rand::SeedableRng;
 use std::sync::Arc;
@@ -15,6 +15,10 @@ use zeroize::{Zeroize, Zeroizing};
 const BETWEEN: &str = "prdo 2026-11 pairs v1: key of two members";
 const NEXT: &str = "prdo 2026-11 pairs v1: key of the next round";
 const PART: &str = "prdo 2026-11 pairs v1: part of a share";
+
+/// The generator of shares: many are drawn for each normal of a node's own noise. Twelve rounds are what nobody has come near to
+/// breaking.
+pub(crate) type ShareStream = ChaCha12Rng;
 
 /// What two nodes know and nobody else: the key of their share in one round. Never printed, wiped when dropped.
 #[derive(Clone, PartialEq, Eq)]
@@ -51,12 +55,12 @@ impl PairKey {
     }
 
     /// The stream of part number `part` of the share, from its beginning.
-    pub(crate) fn part(&self, part: u64) -> Stream {
+    pub(crate) fn part(&self, part: u64) -> ShareStream {
         let mut material = [0u8; 40];
         material[..32].copy_from_slice(&self.0);
         material[32..].copy_from_slice(&part.to_le_bytes());
         let mut key = blake3::derive_key(PART, &material);
-        let stream = ChaCha20Rng::from_seed(key);
+        let stream = ChaCha12Rng::from_seed(key);
         material.zeroize();
         key.zeroize();
         stream

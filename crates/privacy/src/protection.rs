@@ -1,5 +1,6 @@
 //! The two protections of a released value: noised, or exposed.
 
+use crate::clip::Clip;
 use crate::rules::{OpenRules, PrivateRules};
 use prdo_accounting::History;
 
@@ -50,6 +51,9 @@ pub trait Protection: Sealed + Copy + Send + Sync + std::fmt::Debug + 'static {
     /// Whether contributions are clipped under these rules.
     fn clips(rules: &Self::Rules) -> bool;
 
+    /// At what they are clipped where that alone is done to them; `None` where they are protected or not clipped.
+    fn open_clip(rules: &Self::Rules) -> Option<Clip>;
+
     /// What has been charged so far; `None` where nothing is charged.
     fn charged(rules: &Self::Rules) -> Option<History>;
 }
@@ -73,6 +77,10 @@ impl Protection for Noised {
 
     fn clips(_: &PrivateRules) -> bool {
         true
+    }
+
+    fn open_clip(_: &PrivateRules) -> Option<Clip> {
+        None
     }
 
     fn charged(rules: &PrivateRules) -> Option<History> {
@@ -101,6 +109,10 @@ impl Protection for Exposed {
 
     fn clips(rules: &OpenRules) -> bool {
         rules.clip.is_some()
+    }
+
+    fn open_clip(rules: &OpenRules) -> Option<Clip> {
+        rules.clip
     }
 
     fn charged(_: &OpenRules) -> Option<History> {

@@ -5,12 +5,14 @@
 //! 1. the gate's answer to a query (`from_gate`, not visible outside this crate);
 //! 2. a public starting point: [`Released::start`], [`Released::zeros`];
 //! 3. a decoded neighbour's message: [`Released::from_wire`] and [`Released::unpack`], `Noised` only;
-//! 4. a vector saved earlier by [`Released::save`] and read back with the same protection: [`Released::load`].
+//! 4. a vector saved earlier by [`Released::save`] and read back with the same protection: [`Released::load`];
+//! 5. what a program of the user's own computed from released vectors of the same protection that it was shown:
+//!    [`Released::computed`].
 //!
 //! Everything else is post-processing of values of the *same* protection, which costs no privacy for a noised value: linear,
-//! coordinate by coordinate, or [packing](crate::packed); there is no conversion from exposed to noised. Doors 2 to 4 trust their caller: declaring a
-//! vector public, or decoding bytes that were made by hand, is a false statement rather than a slip, and the
-//! type system guards against slips.
+//! coordinate by coordinate, or [packing](crate::packed); there is no conversion from exposed to noised. Doors 2 to 5 trust their
+//! caller: declaring a vector public, decoding bytes that were made by hand, or computing from something else than what was
+//! shown, is a false statement rather than a slip, and the type system guards against slips.
 
 use crate::protection::{Noised, Protection};
 use crate::start::Start;
@@ -36,6 +38,19 @@ pub enum DecodeError {
     Protection { expected: char, found: char },
 }
 
+/// Why there is nothing behind door 5.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComputedError<E> {
+    /// The program failed.
+    #[error("{0}")]
+    Program(E),
+    /// What is computed of nothing is a public start, which has a door of its own.
+    #[error("no released vector was shown to the program")]
+    NothingShown,
+    #[error("value {index} of computed vector {vector} is not finite")]
+    NotFinite { vector: usize, index: usize },
+}
+
 impl<P: Protection> Released<P> {
     /// Door 1: for the gate alone.
     pub(crate) fn from_gate(values: Vec<f64>) -> Self {
@@ -50,6 +65,31 @@ impl<P: Protection> Released<P> {
     /// Door 2: zeros, as momentum and tracking variables begin.
     pub fn zeros(dimension: usize) -> Self {
         Self::from_gate(vec![0.0; dimension])
+    }
+
+    /// Door 5: what `program` computes from the values of `shown`, and from nothing else but public numbers: vectors of any
+    /// length.
+    ///
+    /// # Guarantee
+    /// The result has the protection of what was shown: exposed vectors give exposed ones, so this is no way from exposed to
+    /// noised. It is post-processing, which costs no privacy, *only if the program saw nothing but* `shown` and public values;
+    /// what else it reads cannot be checked here. Whoever calls this answers for it, as for doors 2 to 4: a program that
+    /// reads records makes what comes out a false statement.
+    pub fn computed<E>(
+        shown: &[&Self],
+        program: impl FnOnce(&[&[f64]]) -> Result<Vec<Vec<f64>>, E>,
+    ) -> Result<Vec<Self>, ComputedError<E>> {
+        if shown.is_empty() {
+            return Err(ComputedError::NothingShown);
+        }
+        let values: Vec<&[f64]> = shown.iter().map(|vector| vector.as_slice()).collect();
+        let computed = program(&values).map_err(ComputedError::Program)?;
+        for (vector, values) in computed.iter().enumerate() {
+            if let Some(index) = values.iter().position(|v| !v.is_finite()) {
+                return Err(ComputedError::NotFinite { vector, index });
+            }
+        }
+        Ok(computed.into_iter().map(Self::from_gate).collect())
     }
 
     /// The values. What was released can be read by anyone.
@@ -182,6 +222,19 @@ mod tests {
         let (a, b, c) = (released(&[0.1, 1e16]), released(&[0.2, 1.0]), released(&[0.3, -1e16]));
         let sum = Released::combine([(1.0, &a), (1.0, &b), (1.0, &c)]);
         assert_eq!(sum.as_slice(), &[(0.1 + 0.2) + 0.3, (1e16 + 1.0) - 1e16]);
+    }
+
+    #[test]
+    fn a_program_is_shown_the_values_and_gives_finite_ones() {
+        let (a, b) = (released(&[1.0, 2.0]), released(&[3.0]));
+        let joined = |shown: &[&[f64]]| Ok::<_, ()>(vec![shown.concat(), vec![shown.len() as f64]]);
+        let made = Released::computed(&[&a, &b], joined).unwrap();
+        assert_eq!(made, [released(&[1.0, 2.0, 3.0]), released(&[2.0])]);
+        let bad = Released::computed(&[&a], |_| Ok::<_, ()>(vec![vec![0.0], vec![0.0, f64::INFINITY]]));
+        assert_eq!(bad, Err(ComputedError::NotFinite { vector: 1, index: 1 }));
+        assert_eq!(Released::computed(&[&a], |_| Err("no")), Err(ComputedError::Program("no")));
+        let of_nothing = Released::<Noised>::computed(&[], |_| Ok::<_, ()>(vec![vec![1.0]]));
+        assert_eq!(of_nothing, Err(ComputedError::NothingShown));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Rust's errors as the package's exceptions.
 
 use prdo::accounting::AccountingError;
+use prdo::algorithm::Failure;
 use prdo::error::RunError;
 use prdo::runfile::{ConfigError, Key};
+use prdo::simulator::SimulationError;
 use prdo::store::FolderError;
 use prdo::trainer::{ResultsError, TrainError};
 use pyo3::call::PyCallArgs;
@@ -47,11 +49,26 @@ pub fn config(error: &ConfigError, origin: &str) -> PyErr {
 }
 
 pub fn run(error: &RunError) -> PyErr {
+    if let RunError::Simulation(SimulationError::Method { failure, spent, .. }) = error {
+        return method(failure, *spent);
+    }
     if error.is_input() {
         input(&error.to_string(), error.field().map(Key::path), None, None)
     } else {
         work(&error.to_string())
     }
+}
+
+/// What a program's own method raised, with ε that was spent when it did.
+pub fn method(failure: &Failure, spent: Option<f64>) -> PyErr {
+    Python::attach(|py| {
+        let Some(error) = failure.downcast_ref::<PyErr>() else { return work(&failure.to_string()) };
+        // Only prdo's own exceptions have a place for it.
+        if error.value(py).hasattr("spent").unwrap_or(false) {
+            let _ = error.value(py).setattr("spent", spent);
+        }
+        error.clone_ref(py)
+    })
 }
 
 pub fn folder(error: &FolderError) -> PyErr {

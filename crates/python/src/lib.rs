@@ -9,13 +9,18 @@
 // PyO3's macros write `unsafe` themselves; none is written by hand.
 #![allow(unsafe_code)]
 
+mod audit;
 mod budget;
 mod bytes;
 mod errors;
 mod graph;
+mod method;
+mod method_class;
+mod method_node;
 mod model;
 mod pairs;
 mod plot;
+mod question;
 mod records;
 mod session;
 mod shared;
@@ -27,9 +32,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _prdo {
     #[pymodule_export]
+    use crate::audit::audit;
+    #[pymodule_export]
     use crate::budget::{curve, delta, epsilon, meaning, noise, rate, rounds};
     #[pymodule_export]
     use crate::graph::graph;
+    #[pymodule_export]
+    use crate::method::MethodClass;
     #[pymodule_export]
     use crate::pairs::pairs;
     #[pymodule_export]
@@ -47,6 +56,8 @@ mod _prdo {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("COLUMNS", PyTuple::new(module.py(), COLUMNS.iter().map(|column| column.name))?)?;
+        let methods = prdo::algorithm::Method::ALL.iter().map(|method| method.card().name);
+        module.add("METHODS", PyTuple::new(module.py(), methods)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

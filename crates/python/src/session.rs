@@ -1,6 +1,7 @@
 //! One run: settings and records from Python, checked and sealed, then trained once.
 
 use crate::errors;
+use crate::method::MethodHandle;
 use crate::records::Arrays;
 use crate::shared::Shared;
 use crate::trained::{self, Trained};
@@ -47,7 +48,7 @@ type Event = (u32, Option<Row>);
 impl Session {
     /// Reads a run file, sets keys (TOML values), takes records and a model, and checks everything.
     #[new]
-    #[pyo3(signature = (file, settings, records=None, test=None, title=None, model=None, unseeded=false))]
+    #[pyo3(signature = (file, settings, records=None, test=None, title=None, model=None, method=None, unseeded=false))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -57,6 +58,7 @@ impl Session {
         test: Option<Arrays<'_>>,
         title: Option<String>,
         model: Option<ModelHandle>,
+        method: Option<MethodHandle>,
         unseeded: bool,
     ) -> PyResult<Self> {
         let refuse = |e| errors::config(&e, ORIGIN);
@@ -74,16 +76,25 @@ impl Session {
             let title = title.unwrap_or_else(|| "data from Python".into());
             document.give_records(GivenRecords { records, test, title }).map_err(refuse)?;
         }
+        if let Some(method) = method {
+            let rounds = document.run_file().rounds.unwrap_or(1);
+            document.give_method(method.given(rounds)?).map_err(refuse)?;
+        }
         let shared = Arc::new(Shared::default());
         let own = model.map(|model| UserModel::new(py, model, Arc::clone(&shared))).transpose()?;
-        let built = py.detach(|| match &own {
-            Some(own) => build_own(&document, own),
-            None => build(&document),
+        let built = py.detach(|| {
+            let built = match &own {
+                Some(own) => build_own(&document, own),
+                None => build(&document),
+            };
+            // A program's own method is started, and asked for its first query, before anything is trained.
+            built.map(|built| (built.prepared.training.check(), built))
         });
         if let Some(error) = shared.take() {
             return Err(error);
         }
-        let built = built.map_err(refuse)?;
+        let (ready, built) = built.map_err(refuse)?;
+        ready.map_err(|e| errors::run(&e.into()))?;
         let run_file = resolved::to_toml(&document, &built);
         let warnings = built.warnings.clone();
         let ready = Mutex::new(Some(Ready { document, built, shared }));
@@ -190,12 +201,9 @@ fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
 /// Waits for the training thread without the interpreter's lock; passes on what it tells and stops it on Ctrl-C, or
 /// when `each` raises.
 fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option<&Py<PyAny>>) {
-    let receiver = Mutex::new(receiver);
-    loop {
-        let event = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
+    each_event(py, receiver, |event| {
         let reported = match (event, each) {
-            (Err(RecvTimeoutError::Disconnected), _) => return,
-            (Ok((round, row)), Some(each)) => {
+            (Some((round, row)), Some(each)) => {
                 let cells = row.map(|row| trained::cells(py, &row)).transpose();
                 cells.and_then(|cells| each.call1(py, (round, cells))).map(|_| ())
             }
@@ -203,6 +211,19 @@ fn wait(py: Python<'_>, receiver: Receiver<Event>, shared: &Shared, each: Option
         };
         if let Err(error) = reported.and_then(|()| py.check_signals()) {
             shared.fail(error);
+        }
+    });
+}
+
+/// Calls `hear` with what another thread tells, and with nothing from time to time, until it tells no more. The
+/// interpreter's lock is not held meanwhile.
+pub fn each_event<T: Send>(py: Python<'_>, receiver: Receiver<T>, mut hear: impl FnMut(Option<T>)) {
+    let receiver = Mutex::new(receiver);
+    loop {
+        let event = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
+        match event {
+            Err(RecvTimeoutError::Disconnected) => return,
+            event => hear(event.ok()),
         }
     }
 }

@@ -163,6 +163,7 @@ impl ComparisonReport {
                 clip: cell.clip,
                 gamma: cell.gamma,
                 own_clip: cell.own_clip,
+                own_method: false,
             });
             for (text, kind) in statement {
                 match kind {

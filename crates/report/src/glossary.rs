@@ -5,7 +5,7 @@ use prdo_simulator::Row;
 use prdo_store::column;
 
 /// A figure's name in files, what it is called, and what it means.
-const TERMS: [(&str, &str, &str); 9] = [
+const TERMS: [(&str, &str, &str); 10] = [
     (
         "test_accuracy",
         "Test accuracy",
@@ -56,6 +56,12 @@ const TERMS: [(&str, &str, &str); 9] = [
         "clipped_difference_fraction",
         "Clipped differences",
         "the same for the change of a record’s gradient between two rounds.",
+    ),
+    (
+        "clip_bias",
+        "Bias of clipping",
+        "how far the mean of the clipped gradients is from the gradient of the loss; training stops where the clipped ones \
+         add up to nothing, not where the loss is least.",
     ),
 ];
 

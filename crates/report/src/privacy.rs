@@ -16,6 +16,8 @@ pub struct Statement {
     pub gamma: Option<f64>,
     /// What is clipped in another way.
     pub own_clip: Option<OwnClip>,
+    /// Whether a program's own method asked: the gates knew what, this statement does not.
+    pub own_method: bool,
 }
 
 /// How a paragraph of a statement is to be shown.
@@ -93,7 +95,14 @@ pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
             Tone::Warning,
         )];
     };
-    let clipping = clipping(s.clip.unwrap_or((f64::NAN, f64::NAN)), s.gamma, s.own_clip);
+    let (c_g, c_d) = s.clip.unwrap_or((f64::NAN, f64::NAN));
+    let clipping = match s.own_method {
+        true => format!(
+            "clipped at C_g = {c_g} (gradients) and, where its program's method asks for them, at C_Δ = {c_d} (same-record \
+             differences) or by what it asks; the gates derived each release's sensitivity from what was asked"
+        ),
+        false => clipping((c_g, c_d), s.gamma, s.own_clip),
+    };
     vec![
         (
             format!(

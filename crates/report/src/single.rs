@@ -13,7 +13,7 @@ use crate::{chart, records};
 use prdo_accounting::Method as Accounting;
 use prdo_algorithm::Method;
 use prdo_plot::{Chart, Figure, LegendPlace, Scale, Series};
-use prdo_runfile::{Document, Key, wiring};
+use prdo_runfile::{Document, Key, OWN_METHOD, wiring};
 use prdo_simulator::Row;
 use prdo_store::{Guarantee, OwnClip, Summary, divergence, names};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     }
     let summary = found.summary.clone().unwrap_or_default();
     let method = method(&mut found);
-    let title = method.map_or("a run", |method| method.card().title);
+    let title = method.title();
     let name = found.text(Key::Name).or(summary.name.clone());
     let title = name.map_or(title.to_string(), |name| format!("{name}: {title}"));
     let mut page = Page::new(&title, &lead(&found));
@@ -42,11 +42,11 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     let last: Vec<&Row> = found.rows.last().into_iter().collect();
     glossary::add(&mut page, &last, summary.test_auc.is_some());
     let baseline = summary.most_common_class;
-    let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, method, baseline));
+    let figure = (!found.rows.is_empty()).then(|| training_figure(&found.rows, &method, baseline));
     page.heading("Training");
     match &figure {
         Some(figure) => {
-            let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
+            let (name, style) = method.curve();
             page.charts(&chart::of_run(name, style, &found.rows, baseline), figure.clone());
         }
         None => page.note("No measurements yet: metrics.csv is missing or empty.", true),
@@ -58,7 +58,7 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     add_network(&mut page, &found);
     records::add(&mut page, &summary, &found.node_names());
     page.heading("Privacy");
-    add_privacy(&mut page, &found, method);
+    add_privacy(&mut page, &found, &method);
     if let Some(features) = &summary.features {
         page.paragraph(&features_note(features.map, &features.description, &features.hash));
     }
@@ -66,15 +66,47 @@ pub(crate) fn from_folder(folder: &Path) -> Result<Report, String> {
     Ok(Report { html: page.finish(), gaps: found.gaps, figure })
 }
 
-/// The method, from the settings or else from the summary.
-fn method(found: &mut RunFolder) -> Option<Method> {
-    let named = found.text(Key::MethodName).or_else(|| found.summary.as_ref()?.method.clone())?;
-    match named.parse() {
-        Ok(method) => Some(method),
-        Err(error) => {
-            found.gaps.push(Gap::new(names::RUN_FILE, format!("method.name: {error}")));
-            None
+/// Whose run it is.
+enum Trained {
+    By(Method),
+    /// By a program's own method, of this name.
+    ByOwn(String),
+    Unknown,
+}
+
+impl Trained {
+    fn title(&self) -> &str {
+        match self {
+            Self::By(method) => method.card().title,
+            Self::ByOwn(name) => name,
+            Self::Unknown => "a run",
         }
+    }
+
+    /// What its curve is called, and how it is drawn.
+    fn curve(&self) -> (&str, usize) {
+        match self {
+            Self::By(method) => (method.card().title, method_style(*method)),
+            Self::ByOwn(name) => (name, 0),
+            Self::Unknown => ("run", 0),
+        }
+    }
+}
+
+/// The method, from the settings or else from the summary.
+fn method(found: &mut RunFolder) -> Trained {
+    let summary = found.summary.as_ref().and_then(|summary| summary.method.clone());
+    let named = found.text(Key::MethodName);
+    if named.as_deref() == Some(OWN_METHOD) {
+        return Trained::ByOwn(summary.unwrap_or_else(|| "a method of its own".into()));
+    }
+    match named.or(summary).map(|name| name.parse()) {
+        Some(Ok(method)) => Trained::By(method),
+        Some(Err(error)) => {
+            found.gaps.push(Gap::new(names::RUN_FILE, format!("method.name: {error}")));
+            Trained::Unknown
+        }
+        None => Trained::Unknown,
     }
 }
 
@@ -218,14 +250,15 @@ fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
         (Some(bytes(last.bytes_sent)), "sent by all nodes", ""),
         (clipped, "of gradients clipped", "clipped_gradient_fraction"),
         (clipped_differences, "of differences clipped", "clipped_difference_fraction"),
+        (last.clip_bias.map(figure), "bias of clipping", "clip_bias"),
         (seconds, "training time", ""),
     ];
     cards.into_iter().filter_map(|(value, caption, key)| Some((value?, caption, meaning(key)))).collect()
 }
 
 /// Loss, gradient norm, disagreement, and what else there is, against rounds.
-fn training_figure(rows: &[Row], method: Option<Method>, baseline: Option<f64>) -> Figure {
-    let (name, style) = method.map_or(("run", 0), |m| (m.card().title, method_style(m)));
+fn training_figure(rows: &[Row], method: &Trained, baseline: Option<f64>) -> Figure {
+    let (name, style) = method.curve();
     let points = |value: &dyn Fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
         rows.iter().filter_map(|row| Some((f64::from(row.round), value(row)?))).collect()
     };
@@ -285,8 +318,8 @@ fn add_network(page: &mut Page, found: &RunFolder) {
     }
 }
 
-fn add_privacy(page: &mut Page, found: &RunFolder, method: Option<Method>) {
-    let (Some(document), Some(method)) = (&found.document, method) else {
+fn add_privacy(page: &mut Page, found: &RunFolder, method: &Trained) {
+    let (Some(document), Trained::By(_) | Trained::ByOwn(_)) = (&found.document, method) else {
         return page.note(
             "There is no privacy statement: run.toml is missing or damaged, and it has the settings that the statement \
              is about. Treat the run as not private.",
@@ -302,7 +335,7 @@ fn add_privacy(page: &mut Page, found: &RunFolder, method: Option<Method>) {
     }
 }
 
-fn privacy_of(document: &Document, method: Method) -> Statement {
+fn privacy_of(document: &Document, method: &Trained) -> Statement {
     let guarantee = document.float(Key::ResolvedEpsilon).map(|epsilon| {
         let records = document.integer(Key::ResolvedLeastRecords).unwrap_or(1) as f64;
         let size = document.integer(Key::BatchSize).map_or(records, |b| b as f64);
@@ -320,21 +353,34 @@ fn privacy_of(document: &Document, method: Method) -> Statement {
         }
     });
     let clip = document.float(Key::ClipGradient);
-    let (rounds, settings) =
-        (document.integer(Key::Rounds).unwrap_or(0), document.run_file().settings_of(method));
+    let rounds = document.integer(Key::Rounds).unwrap_or(0);
+    let (gamma, own_clip) = match method {
+        Trained::By(method) => asked(document, *method, rounds as u32),
+        Trained::ByOwn(_) | Trained::Unknown => (None, None),
+    };
     Statement {
         guarantee,
         rounds,
         seeds: document.integer(Key::Seed).into_iter().collect(),
         clip: clip.map(|c| (c, document.float(Key::ClipDifference).unwrap_or(c))),
-        gamma: method.card().differences.then(|| method.asks(&settings, 1).gamma()),
-        own_clip: OwnClip::of(method, &settings, rounds as u32),
+        gamma,
+        own_clip,
+        own_method: matches!(method, Trained::ByOwn(_)),
     }
+}
+
+/// γ, of methods that use same-record differences, and what a method clips in another way.
+fn asked(document: &Document, method: Method, rounds: u32) -> (Option<f64>, Option<OwnClip>) {
+    let settings = document.run_file().settings_of(method);
+    let gamma = method.card().differences.then(|| method.asks(&settings, 1).gamma());
+    (gamma, OwnClip::of(method, &settings, rounds))
 }
 
 fn add_settings(page: &mut Page, folder: &Path, found: &RunFolder) {
     page.heading("Settings");
-    if found.document.is_some() {
+    if found.text(Key::MethodName).as_deref() == Some(OWN_METHOD) {
+        page.paragraph("run.toml holds every setting of this run but its method, which a program brought.");
+    } else if found.document.is_some() {
         page.paragraph("run.toml holds every setting of this run. To repeat it bit for bit, in this folder:");
         page.code("prdo run run.toml --out again");
     }

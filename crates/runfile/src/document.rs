@@ -1,10 +1,12 @@
 //! A run file's text as checked values, each with its place.
 
-use crate::names::MEMORY;
+use crate::names::{MEMORY, OWN_METHOD};
 use crate::place::{ConfigError, Place};
 use crate::schema::{Key, Section, nearest};
 use crate::value::{Value, ValueType};
 use prdo_accounting::Calibrations;
+use prdo_algorithm::Method;
+use prdo_algorithm::methods::Assigned;
 use prdo_data::{Format, Loaded, near_file};
 use prdo_privacy::ByRound;
 use std::collections::BTreeMap;
@@ -38,6 +40,8 @@ pub struct Document {
     pub calibrations: Arc<Calibrations>,
     /// The records of `data.source = "memory"`.
     given: Option<Arc<GivenRecords>>,
+    /// The method of `method.name = "own"`.
+    given_method: Option<Arc<GivenMethod>>,
 }
 
 /// Records that a program gives, instead of a file.
@@ -48,6 +52,15 @@ pub struct GivenRecords {
     pub test: Option<Loaded>,
     /// What they are called in reports.
     pub title: String,
+}
+
+/// A method that a program brings, with the values of its own parameters: run files have no keys for those.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenMethod {
+    pub method: Method,
+    pub parameters: Vec<Assigned>,
+    /// Tells it from others, its parameters' values included: checkpoints of another method do not fit.
+    pub identity: [u8; 32],
 }
 
 impl Document {
@@ -134,6 +147,18 @@ impl Document {
     /// The records that a program gave.
     pub fn given(&self) -> Option<&GivenRecords> {
         self.given.as_deref().filter(|_| self.text(Key::DataSource).as_deref() == Some(MEMORY))
+    }
+
+    /// Trains by this method: `method.name` is then "own".
+    pub fn give_method(&mut self, given: GivenMethod) -> Result<(), ConfigError> {
+        self.given_method = Some(Arc::new(given));
+        self.add("the program", &format!("{} = {OWN_METHOD:?}", Key::MethodName))
+    }
+
+    /// The method that a program gave.
+    pub fn given_method(&self) -> Option<Arc<GivenMethod>> {
+        let own = self.text(Key::MethodName).as_deref() == Some(OWN_METHOD);
+        self.given_method.clone().filter(|_| own)
     }
 
     fn add(&mut self, file: &str, text: &str) -> Result<(), ConfigError> {

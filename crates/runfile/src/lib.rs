@@ -31,7 +31,7 @@ mod wiring;
 
 pub use batch::{BatchSection, ClipSection};
 pub use data::{DataFile, DataSection, DataSource, FilePath, Generated, GeneratedLaw};
-pub use document::{Document, GivenRecords, NO_PRIVACY};
+pub use document::{Document, GivenMethod, GivenRecords, NO_PRIVACY};
 pub use features::{
     ColumnRange, FeaturesSection, MapSettings, PatchOptions, ScatteringOptions, TableOptions,
 };
@@ -39,7 +39,7 @@ pub use graph::{GraphKind, GraphSection};
 pub use method::MethodSection;
 pub use model::ModelSection;
 pub use model_kind::{ModelKind, NetworkKind, StartLaw};
-pub use names::sampling_name;
+pub use names::{OWN_METHOD, sampling_name};
 pub use partition::{PartitionKind, PartitionSection};
 pub use place::{ConfigError, Place, Subject};
 pub use privacy::{PrivacySection, earlier_texts};

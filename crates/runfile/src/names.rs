@@ -7,6 +7,9 @@ pub(crate) const SOURCES: [&str; 7] =
     ["logistic", "blobs", "quadratic", "coefficients", "digits", "file", "memory"];
 /// The source that a program gives.
 pub(crate) const MEMORY: &str = SOURCES[6];
+/// `method.name` of a method that a program brings.
+pub const OWN_METHOD: &str = "own";
+
 pub(crate) const MAPS: [&str; 3] = ["scattering", "scattering+patches", "table"];
 pub(crate) const MISSING: [&str; 2] = ["refused", "middle"];
 pub(crate) const MIDDLE: &str = MISSING[1];

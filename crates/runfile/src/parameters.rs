@@ -52,7 +52,7 @@ fn listed(words: &[&str], last: &str) -> String {
 /// What methods are called outside run files, in a row.
 pub(crate) fn method_titles() -> &'static str {
     let titles: Vec<&str> = Method::ALL.iter().map(|method| method.card().title).collect();
-    listed(&titles, "or").leak()
+    format!("{}; own: of a program's method (Python)", listed(&titles, "or")).leak()
 }
 
 pub(crate) fn definition(place: u8) -> &'static Definition {
@@ -67,9 +67,9 @@ pub(crate) fn count() -> u8 {
     PARAMETERS.len() as u8
 }
 
-/// Whether this method reads the parameter at this place.
+/// Whether this method reads the parameter at this place. A program's own method reads none: it has its own.
 pub(crate) fn is_read(method: Method, place: u8) -> bool {
-    method.card().reads(PARAMETERS[usize::from(place)].0)
+    Method::ALL.contains(&method) && method.card().reads(PARAMETERS[usize::from(place)].0)
 }
 
 /// The choice without which this method does not read the parameter at this place: its path and what must be chosen.

@@ -8,6 +8,7 @@ use crate::graph::GraphSection;
 use crate::method::MethodSection;
 use crate::model::{ModelSection, fitting};
 use crate::model_kind::ModelKind;
+use crate::names::OWN_METHOD;
 use crate::partition::PartitionSection;
 use crate::place::{ConfigError, Place};
 use crate::privacy::PrivacySection;
@@ -167,9 +168,20 @@ impl RunFile {
         self.error(Key::ModelKind, message).help(help)
     }
 
+    /// The error for a program's method where there is no program.
+    fn without_own_method(&self) -> ConfigError {
+        let message =
+            "method.name = \"own\" means the method of a program: this run file alone does not have it";
+        let help = "in Python: prdo.Run(\"run.toml\", method={\"name\": YourMethod, ...})";
+        self.error(Key::MethodName, message).help(help)
+    }
+
     /// The method and its settings.
     pub fn method(&self) -> Result<(Method, Settings), ConfigError> {
-        let method = self.method.name.ok_or_else(|| self.missing(Key::MethodName))?;
+        let method = self.method.name.ok_or_else(|| match self.document.text(Key::MethodName) {
+            Some(name) if name == OWN_METHOD => self.without_own_method(),
+            _ => self.missing(Key::MethodName),
+        })?;
         self.method.step_size.as_ref().ok_or_else(|| self.missing(Key::MethodStepSize))?;
         Ok((method, self.settings_of(method)))
     }
@@ -177,6 +189,10 @@ impl RunFile {
     /// The settings that the file gives for what `method` reads. A missing step size is NaN, which no method takes.
     pub fn settings_of(&self, method: Method) -> Settings {
         let settings = Settings::new(self.method.step_size.clone().unwrap_or(f64::NAN.into()));
+        if let Some(own) = self.method.own.as_ref().filter(|own| own.method == method) {
+            let settings = own.parameters.iter().cloned().fold(settings, Settings::with);
+            return self.rounds.map_or(settings.clone(), |rounds| settings.over(rounds));
+        }
         let read = Key::parameters().filter(|(_, parameter)| method.card().reads(parameter));
         let given = read.filter_map(|(key, parameter)| match parameter {
             Parameter::Number(number) => self.document.by_round(key).map(|value| number.is(value)),

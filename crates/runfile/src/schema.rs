@@ -163,7 +163,7 @@ keys! {
     ModelStartDeviation: "model.start_deviation", POSITIVE, Some("0.1"),
         "deviation of a normal starting point";
     ModelStartSeed: "model.start_seed", SEED, Some("1"), "seed of a random starting point (public)";
-    MethodName: "method.name", choice(Method::ALL.iter().map(|method| method.card().name)), None,
+    MethodName: "method.name", choice(Method::ALL.iter().map(|method| method.card().name).chain([names::OWN_METHOD])), None,
         parameters::method_titles();
     MethodStepSize: "method.step_size", POSITIVE_BY_ROUND, None, "α";
     BatchSize: "batch.size", ValueType::Integer(1, 1 << 28), None,
@@ -417,7 +417,10 @@ mod tests {
             (Key::PartitionKind, "iid dirichlet shards column"),
             (Key::ModelKind, "logistic softmax quadratic log-cosh network vgg-small lenet own"),
             (Key::ModelStart, "zeros normal glorot fan-in"),
-            (Key::MethodName, "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2 dp2 sgp push-prdo"),
+            (
+                Key::MethodName,
+                "prdo ed edm mt dsgd gt-hsgd deepstorm gt muffliato diff2 dp2 sgp push-prdo own",
+            ),
             (Key::BatchSampling, "poisson without-replacement full"),
             (Key::PrivacyAccountant, "prv rdp rdp-paper"),
             (Key::PrivacyNoise, "independent pairs"),
@@ -433,8 +436,8 @@ mod tests {
             let key = Key::named(path)?;
             Some((key.doc(), key.default().unwrap_or("none"), key.value_type().allowed()))
         };
-        let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\", \"gt-hsgd\", \"deepstorm\", \"gt\", \"muffliato\", \"diff2\", \"dp2\", \"sgp\", \"push-prdo\"".to_string();
-        let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking, D-SGD, GT-HSGD, DEEPSTORM, Gradient Tracking, Muffliato-SGD, DIFF2, DP², SGP or Push-PRDO";
+        let names = "one of \"prdo\", \"ed\", \"edm\", \"mt\", \"dsgd\", \"gt-hsgd\", \"deepstorm\", \"gt\", \"muffliato\", \"diff2\", \"dp2\", \"sgp\", \"push-prdo\", \"own\"".to_string();
+        let titles = "PRDO, Exact Diffusion, EDM, Momentum Tracking, D-SGD, GT-HSGD, DEEPSTORM, Gradient Tracking, Muffliato-SGD, DIFF2, DP², SGP or Push-PRDO; own: of a program's method (Python)";
         assert_eq!(said("method.name"), Some((titles, "none", names)));
         let history = "a number of at least 0 and below 1, or by round such as \"0.1, 0.05 from 100\" or \"cosine 0.1 0.01\"";
         assert_eq!(

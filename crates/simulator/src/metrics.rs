@@ -24,6 +24,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) gradient_evaluations: u64,
     /// Counts since the row before, where anything is clipped.
     pub(crate) clipped: Option<Diagnostics>,
+    /// The mean over the nodes of what clipping alone does to their gradients at x̄.
+    pub(crate) clip_bias: Option<Vec<f64>>,
 }
 
 /// Makes [`Row`] and [`COLUMNS`] of a list of metrics: what it is, its name and type, how it is computed, under what
@@ -83,6 +85,10 @@ metrics! {
     /// Share of gradient differences clipped since the row before.
     clipped_difference_fraction: Option<f64> = |m| share(m.clipped, |c| (c.clipped_differences, c.differences)),
         Some(Privacy), Panel::curve("Clipped differences", "share of records", WholeShare);
+    /// ‖mean clip(∇ℓ(x̄)) − ∇f(x̄)‖ of the same records as the loss, each clipped where the last round would have shortened it
+    /// had nothing moved ([`prdo_algorithm::Asks::threshold`]); `None` with privacy and where nothing is clipped.
+    clip_bias: Option<f64> = |m| m.clip_bias.as_deref().map(|bias| squared_norm(bias).sqrt()),
+        Some(Training), Panel::curve("Bias of clipping", "‖mean clip(∇ℓ(x̄)) − ∇f(x̄)‖", Log);
 }
 
 /// A part of a whole, as counts have them; `None` where there is nothing.

@@ -4,7 +4,7 @@ use crate::metrics::{Measured, Moments, Row, mean, squared_distance, squared_nor
 use prdo_accounting::History;
 use prdo_algorithm::graph::Mixings;
 use prdo_algorithm::{
-    Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
+    Failure, Inbox, Message, Method, Neighbourhood, Node, Settings, SettingsError, Shape, Startable,
 };
 use prdo_privacy::{Diagnostics, Gate, GateError, Model, Protection, Start};
 use rayon::prelude::*;
@@ -18,6 +18,7 @@ pub struct Simulation<M: Model, P: Protection> {
     mixing: Mixings,
     /// How messages look.
     shape: Shape,
+    method: (Method, Settings),
     held_out: Option<M::Data>,
     /// Loss and gradient norm are measured on at most this many records per node.
     measured_records: usize,
@@ -45,8 +46,17 @@ pub enum SimulationError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// A program's own method failed.
-    #[error("node {node}, round {round}: {why}")]
-    Method { node: usize, round: u32, why: String },
+    #[error("node {node}, round {round}: {failure}{}", charged(.spent))]
+    Method {
+        node: usize,
+        round: u32,
+        failure: Failure,
+        /// ε that is spent, of a private run: the rounds before, and this one if it was answered.
+        spent: Option<f64>,
+    },
+    /// A program's own method sends from some nodes only, where all nodes exchange at once.
+    #[error("round {round}: {messages} of {nodes} nodes sent a message; all must, or none")]
+    Messages { round: u32, messages: usize, nodes: usize },
     #[error("node {node}, round {round}: {error}")]
     Gate { node: usize, round: u32, error: GateError },
     #[error(
@@ -54,6 +64,10 @@ pub enum SimulationError {
          and graph"
     )]
     Diverged { round: u32 },
+}
+
+fn charged(spent: &Option<f64>) -> String {
+    spent.map_or_else(String::new, |epsilon| format!("; ε = {epsilon:.4} was spent"))
 }
 
 type Pair<'a, M, P> = (&'a mut Box<dyn Node<P>>, &'a mut Gate<M, P>);
@@ -86,7 +100,9 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         let shape = method.exchanges(settings).shape;
         let measured_records = usize::MAX;
         let totals = Totals::default();
-        Ok(Self { model, gates, nodes, mixing, shape, held_out, measured_records, totals, previous: None })
+        let method = (method, settings.clone());
+        let previous = None;
+        Ok(Self { model, gates, nodes, mixing, shape, method, held_out, measured_records, totals, previous })
     }
 
     /// The same, but rows hold loss and gradient norm of the first `most` records of each node only: an estimate,
@@ -100,26 +116,57 @@ impl<M: Model, P: Protection> Simulation<M, P> {
     /// moments at this round's points.
     pub fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError> {
         let round = self.totals.round;
+        self.check_queries()?;
         let mut messages = self.adapt()?;
+        self.check_messages(&messages)?;
         let measured = if moments { Some(self.moments()) } else { None };
         while !messages.is_empty() {
             self.count_bytes(&messages);
             messages = self.mix(&messages);
+            self.check_messages(&messages)?;
         }
         self.totals.round += 1;
-        for (node, state) in self.nodes.iter().enumerate() {
-            state.failure().map_or(Ok(()), |why| Err(SimulationError::Method { node, round, why }))?;
-        }
         match self.nodes.iter().all(|node| node.model().is_finite()) {
             true => Ok(measured),
             false => Err(SimulationError::Diverged { round }),
         }
     }
 
+    /// Every node knows what it asks, before any gate is asked: nothing is charged in a round that cannot be asked for.
+    pub(crate) fn check_queries(&self) -> Result<(), SimulationError> {
+        self.nodes.iter().for_each(|node| {
+            node.query();
+        });
+        self.check_nodes()
+    }
+
+    fn check_nodes(&self) -> Result<(), SimulationError> {
+        let mut nodes = self.nodes.iter().enumerate();
+        match nodes.find_map(|(node, state)| Some((node, state.failure()?))) {
+            Some((node, failure)) => {
+                let (round, spent) = (self.totals.round, self.epsilon_spent());
+                Err(SimulationError::Method { node, round, failure, spent })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// All nodes sent something, or none did.
+    fn check_messages(&self, messages: &[Message<P>]) -> Result<(), SimulationError> {
+        self.check_nodes()?;
+        match messages.len() {
+            0 => Ok(()),
+            all if all == self.nodes.len() => Ok(()),
+            some => {
+                let (round, nodes) = (self.totals.round, self.nodes.len());
+                Err(SimulationError::Messages { round, messages: some, nodes })
+            }
+        }
+    }
+
     fn adapt(&mut self) -> Result<Vec<Message<P>>, SimulationError> {
         let round = self.totals.round;
         let adapt = |(number, (node, gate)): (usize, Pair<'_, M, P>)| {
-            node.failure().map_or(Ok(()), |why| Err(SimulationError::Method { node: number, round, why }))?;
             let answer = gate.answer(round, &node.query()).map_err(|error| SimulationError::Gate {
                 node: number,
                 round,
@@ -184,27 +231,46 @@ impl<M: Model, P: Protection> Simulation<M, P> {
         self.models().map(|x| squared_distance(x, &average)).collect()
     }
 
-    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i, from the first `most` records of each node.
-    fn objective_of_first(&self, most: usize, x: &[f64]) -> (f64, Vec<f64>) {
-        let measured: Vec<_> = self.gates.par_iter().map(|gate| gate.measure_first(most, x)).collect();
+    /// f(x) and ∇f(x) of the global objective (1/n)Σf_i, from the first `most` records of each node; and what clipping
+    /// alone does to that gradient.
+    fn objective_of_first(&self, most: usize, x: &[f64]) -> ((f64, Vec<f64>), Option<Vec<f64>>) {
+        let measure = |gate: &Gate<M, P>| {
+            let measured = gate.measure_first(most, x);
+            let norm = self.open_threshold(gate);
+            let bias = norm.and_then(|norm| gate.clip_bias(most, x, &measured, norm));
+            (measured, bias)
+        };
+        let (measured, biases): (Vec<_>, Vec<_>) = self.gates.par_iter().map(measure).unzip();
         let loss = measured.iter().map(|m| m.loss).sum::<f64>() / measured.len().max(1) as f64;
-        (loss, mean(measured.iter().map(|m| m.gradient.as_slice()), x.len()))
+        let gradient = mean(measured.iter().map(|m| m.gradient.as_slice()), x.len());
+        let biases: Option<Vec<_>> = biases.into_iter().collect();
+        let bias = biases.map(|biases| mean(biases.iter().map(|bias| bias.as_slice()), x.len()));
+        ((loss, gradient), bias)
+    }
+
+    /// The norm beyond which this gate shortened gradients in the last round, where it does nothing else to them.
+    fn open_threshold(&self, gate: &Gate<M, P>) -> Option<f64> {
+        let (method, settings) = &self.method;
+        let asks = method.asks(settings, self.totals.round.saturating_sub(1));
+        asks.threshold(&P::open_clip(gate.rules())?)
     }
 
     /// Measures the network as it is, and resets the clipping fractions.
     pub fn measure(&mut self) -> Row {
         let recent = std::mem::take(&mut self.totals.recent);
         let average = self.average();
+        let (objective, clip_bias) = self.objective_of_first(self.measured_records, &average);
         Row::of(&Measured {
             round: self.totals.round,
             models: self.models().collect(),
             average: &average,
-            objective: self.objective_of_first(self.measured_records, &average),
+            objective,
             test_accuracy: self.accuracy(&average),
             epsilon_spent: self.epsilon_spent(),
             bytes_sent: self.totals.bytes_sent,
             gradient_evaluations: self.totals.gradient_evaluations,
             clipped: self.clips().then_some(recent),
+            clip_bias,
         })
     }
 

@@ -8,6 +8,8 @@ use std::ops::ControlFlow;
 
 /// A run in progress, whatever its model and protection.
 pub trait Training: Send {
+    /// Whether every node is ready to ask in the next round: nodes of a program's own method may fail as they start.
+    fn check(&self) -> Result<(), SimulationError>;
     fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError>;
     fn measure(&mut self) -> Row;
     fn round(&self) -> u32;
@@ -25,6 +27,9 @@ pub trait Training: Send {
 }
 
 impl<M: Model, P: Protection> Training for Simulation<M, P> {
+    fn check(&self) -> Result<(), SimulationError> {
+        self.check_queries()
+    }
     fn step(&mut self, moments: bool) -> Result<Option<Moments>, SimulationError> {
         Simulation::step(self, moments)
     }

@@ -5,7 +5,7 @@ use super::settings::{Settings, SettingsError};
 use crate::graph::{Found, Mixings, Needs, NetworkError, Spectrum};
 use crate::message::Shape;
 use crate::node::Node;
-use prdo_privacy::{Clips, Exposed, Noised, Protection, Start};
+use prdo_privacy::{Clip, Clips, Exposed, Noised, Protection, Start};
 
 /// What a method is, for lists, reports, run files and tuning.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +67,18 @@ impl Asks {
         match self {
             Asks::Recursive { gamma, clips: Clips::Movement { kappa } } if gamma < 1.0 => Some(kappa),
             Asks::Gradient | Asks::Scaled { .. } | Asks::Recursive { .. } => None,
+        }
+    }
+
+    /// The norm beyond which a node that stands still has a record's gradient shortened: C_g, or S_γ/γ where γ·gradient and a
+    /// difference of 0 are clipped as one. `None` where gradients are clipped in other coordinates.
+    pub fn threshold(self, clip: &Clip) -> Option<f64> {
+        match self {
+            Asks::Recursive { gamma, clips: Clips::Combined } => {
+                Some(clip.gradient() + (1.0 - gamma) / gamma * clip.difference())
+            }
+            Asks::Gradient | Asks::Recursive { .. } => Some(clip.gradient()),
+            Asks::Scaled { .. } => None,
         }
     }
 

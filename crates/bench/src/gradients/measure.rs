@@ -32,6 +32,8 @@ pub struct Measured {
     pub private: Series,
     /// Seconds to charge, draw and add the noise of one round.
     pub noise: [f64; 2],
+    /// Seconds to draw and add nine shares besides, as one of ten nodes with noise in pairs does.
+    pub shares: [f64; 2],
     /// Megabytes that the process had at most beyond what it had before the records were made.
     pub memory: Option<f64>,
     /// Megabytes of records.
@@ -96,7 +98,7 @@ pub fn measure(setting: &Setting, tick: &mut dyn FnMut(u64)) -> Result<Measured,
     let (peak, plain, difference) = rounds(setting, &subject, &pools, &mut clock)?;
     // Before anything is measured that a run does not do.
     let memory = memory("VmHWM:").zip(before).map(|(most, before)| (most - before).max(0.0));
-    let (private, noise) = noise(setting, &subject, &pools, &mut clock)?;
+    let (private, noise, shares) = noise(setting, &subject, &pools, &mut clock)?;
     let level_batch = setting.batch.min(LEVEL_BATCH);
     let available = Level::available();
     let mut levels = Vec::new();
@@ -118,6 +120,7 @@ pub fn measure(setting: &Setting, tick: &mut dyn FnMut(u64)) -> Result<Measured,
         difference,
         private,
         noise,
+        shares,
         memory,
         data: subject.bytes() as f64 / 1e6,
         levels,
@@ -153,30 +156,34 @@ fn rounds(
     Ok((peak, plain, difference))
 }
 
-/// The difference query with noise, and the seconds of the noise: of a round without records with noise, beyond one
-/// without. What is left over is the charge, the draws and the additions.
+/// The difference query with noise, the seconds of the noise and those of shares: of a round without records with noise, beyond one
+/// without, and with shares beyond that. What is left over is the charge, the draws and the additions.
 fn noise(
     setting: &Setting,
     subject: &Subject,
     pools: &[ThreadPool; 2],
     clock: &mut Clock<'_>,
-) -> Result<(Series, [f64; 2]), Error> {
+) -> Result<(Series, [f64; 2], [f64; 2]), Error> {
     let mut gate = subject.private(setting.level, setting.batch)?;
     let mut silent = subject.open(setting.level, 0)?;
     let mut noised = subject.private(setting.level, 0)?;
+    let mut paired = subject.paired(setting.level)?;
     let mut private = Series::default();
-    let (mut without, mut with) = (<[Series; 2]>::default(), <[Series; 2]>::default());
+    let (mut without, mut with, mut shared) = <([Series; 2], [Series; 2], [Series; 2])>::default();
     clock.repeat(SHARES[1] * setting.seconds, || {
         private.push(pools[1].install(|| gate.difference())?);
         for _ in 0..LEAST {
             for (which, pool) in pools.iter().enumerate() {
                 without[which].push(pool.install(|| silent.difference())?);
                 with[which].push(pool.install(|| noised.difference())?);
+                shared[which].push(pool.install(|| paired.difference())?);
             }
         }
         Ok(())
     })?;
-    Ok((private, [0, 1].map(|k| (with[k].best() - without[k].best()).max(1e-9))))
+    let beyond =
+        |more: &[Series; 2], less: &[Series; 2]| [0, 1].map(|k| (more[k].best() - less[k].best()).max(1e-9));
+    Ok((private, beyond(&with, &without), beyond(&shared, &with)))
 }
 
 fn one_level(

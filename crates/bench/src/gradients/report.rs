@@ -25,6 +25,11 @@ fn speeds(setting: &Setting, found: &Measured, series: &[Series; 2], gradients: 
     [0, 1].map(|k| speed(found, &series[k], setting.batch, gradients, found.peak[k]))
 }
 
+/// What nine shares, of noise in pairs between ten nodes, add to a difference round with noise, on one thread and on all.
+fn shares_of_a_round(found: &Measured) -> [f64; 2] {
+    [0, 1].map(|k| found.shares[k] / (found.noise[k] + found.difference[k].best()))
+}
+
 /// The noise's share of a difference round with it, on one thread and on all.
 fn noise_shares(found: &Measured) -> [f64; 2] {
     [0, 1].map(|k| found.noise[k] / (found.noise[k] + found.difference[k].best()))
@@ -79,6 +84,9 @@ pub fn json(setting: &Setting, found: &Measured) -> Json {
         "noise": {
             "seconds": found.noise[0],
             "seconds_all_threads": found.noise[1],
+            "nine_shares_seconds": found.shares[0],
+            "nine_shares_seconds_all_threads": found.shares[1],
+            "nine_shares_of_a_difference_round": shares_of_a_round(found),
             "share_one_thread": shares[0],
             "share": shares[1],
         },
@@ -117,6 +125,13 @@ pub fn blocks(setting: &Setting, found: &Measured) -> Vec<Block> {
         line(format!(
             "noise: {ms:.2} ms, {single:.1} % of a difference round, on one thread; {ms_all:.2} ms, {all:.1} % on all"
         )),
+        line({
+            let [ms, ms_all] = found.shares.map(|seconds| 1e3 * seconds);
+            let [single, all] = shares_of_a_round(found).map(|share| 100.0 * share);
+            format!(
+                "nine shares of noise in pairs: {ms:.2} ms, {single:.1} % of a difference round, on one thread; {ms_all:.2} ms, {all:.1} % on all"
+            )
+        }),
     ];
     blocks.extend(memory);
     blocks.extend([

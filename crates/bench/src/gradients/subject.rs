@@ -6,8 +6,8 @@ use prdo::data::Table;
 use prdo::error::RunError;
 use prdo::network::{Law, Network, Normalisation, Shape, Spec};
 use prdo::privacy::{
-    Batches, Clip, Exposed, Gate, GateError, Ledger, Noised, OpenRules, PrivateRules, Protection, Query,
-    Released, Sampling, Secret, Shard, Start,
+    Batches, Clip, Exposed, Gate, GateError, Ledger, NodeShares, Noised, OpenRules, PairSettings,
+    PrivateRules, Protection, Query, Released, Sampling, Secret, SecretsOf, Shard, Start,
 };
 use prdo_kernels::Level;
 use std::hint::black_box;
@@ -75,6 +75,17 @@ impl Subject {
         };
         let gate = Gate::private(0, model, shard, secret(), rules).map_err(RunError::from)?;
         Ok(Rounds::new(gate, &self.spec))
+    }
+
+    /// The same with noise in pairs: nine shares beside the own noise, as one of ten nodes draws them.
+    pub fn paired(&self, level: Level) -> Result<Rounds<Noised>, Error> {
+        let pairs = PairSettings { colluders: 1, ratio: None, secrets: SecretsOf::Complete };
+        let mechanism = pairs.mechanism(NOISE, (10, []), 1).map_err(RunError::from)?;
+        let shares = NodeShares::simulated(Arc::new(mechanism), 0, &secret());
+        let shares = shares.map_err(|e| RunError::from(GateError::from(e)))?;
+        let Rounds { gate, at, previous, round } = self.private(level, 0)?;
+        let gate = gate.with_shares(shares).map_err(RunError::from)?;
+        Ok(Rounds { gate, at, previous, round })
     }
 
     fn sealed(&self, level: Level, records: usize) -> Result<Sealed, Error> {

@@ -4,7 +4,7 @@ use super::values;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use prdo::algorithm::Method;
-use prdo_paper::frontier::{Data, Map};
+use prdo_paper::frontier::{Data, Map, Noise};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -15,12 +15,15 @@ pub struct FrontierArgs {
     /// The folder that holds cifar-10-batches-bin, fashion-mnist and mnist.
     #[arg(long, value_name = "DIR", default_value = "data")]
     pub folder: PathBuf,
-    /// Which feature maps, separated by commas; default: both.
+    /// Which feature maps, separated by commas; default: scattering,scattering+patches (scattering with --quick).
     #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_parser = maps())]
     pub features: Vec<Map>,
     /// Which methods, separated by commas; default: the paper's five.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::method)]
     pub methods: Vec<Method>,
+    /// Whose noise, separated by commas; default: independent.
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = noises())]
+    pub noise: Vec<Noise>,
     /// The budgets ε, separated by commas; default: 0.5,1,2,4,6,8 (1,8 with --quick). Any other uses the settings chosen
     /// for the nearest.
     #[arg(long, value_name = "E,…", value_delimiter = ',', value_parser = values::number(&values::BUDGET))]
@@ -59,6 +62,16 @@ fn maps() -> impl TypedValueParser<Value = Map> {
     let choices = [
         (Map::Scattering, "The wavelet scattering alone"),
         (Map::Patches, "The same with filters in addition"),
+        (Map::ThreeScales, "And with a third scale; CIFAR-10 only"),
+        (Map::ManyFilters, "And with 600 filters instead of 200; CIFAR-10 only"),
     ];
     values::one_of(choices, Map::name)
+}
+
+fn noises() -> impl TypedValueParser<Value = Noise> {
+    let choices = [
+        (Noise::Independent, "Every node its own"),
+        (Noise::Pairs, "In pairs: ε against outsiders and any one node; three exchanges per round"),
+    ];
+    values::one_of(choices, Noise::name)
 }

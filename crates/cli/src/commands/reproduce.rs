@@ -14,7 +14,7 @@ use prdo::runfile::{ConfigError, Document};
 use prdo::store::{Folder, names};
 use prdo::trainer::{ObserverError, TrainObserver};
 use prdo_paper::grid::{self, Grid, Results as _};
-use prdo_paper::{Error, Front, bounds, figure_1, frontier, sensitivity_example, table_1};
+use prdo_paper::{Error, Front, bounds, clipping, figure_1, frontier, sensitivity_example, table_1};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub fn run(experiment: &Experiment) -> Result<(), Failure> {
         Experiment::Figure1(args) => run_figure_1(args),
         Experiment::SensitivityExample(args) => run_sensitivity_example(args),
         Experiment::Bounds(args) => run_bounds(args),
+        Experiment::Clipping(args) => run_clipping(args),
         Experiment::Table1(args) => run_table_1(args),
         Experiment::Frontier(args) => run_frontier(args),
     }
@@ -125,6 +126,33 @@ fn run_bounds(args: &ExperimentArgs) -> Result<(), Failure> {
         0 => Ok(()),
         n => Err(Failure::Work(format!("{n} inequalities do not hold in these runs"))),
     }
+}
+
+fn run_clipping(args: &ExperimentArgs) -> Result<(), Failure> {
+    let folder = new_folder(args, "clipping")?;
+    let bar = Counter::new(clipping::runs(args.quick), "runs");
+    let results = clipping::measure(args.quick, &|what| bar.step(what))?;
+    drop(bar);
+    clipping::write(&folder, &results)?;
+    if args.out.json {
+        return say_json(&results);
+    }
+    say(&clipping::ways());
+    for (about, (head, rows)) in results.sections() {
+        say("");
+        say(&about);
+        say("");
+        print_table(&head, &rows);
+    }
+    say("");
+    say(&results.verdict());
+    say(&format!(
+        "{:.1} s; figure: {}, report: {}",
+        results.seconds,
+        folder.path().join(format!("{}.png", clipping::FIGURE)).display(),
+        folder.path().join(names::REPORT).display()
+    ));
+    Ok(())
 }
 
 fn run_table_1(args: &Table1Args) -> Result<(), Failure> {
@@ -218,6 +246,7 @@ fn frontier_request(args: &FrontierArgs) -> frontier::Request {
         folder: args.folder.clone(),
         maps: args.features.clone(),
         methods: args.methods.clone(),
+        noises: args.noise.clone(),
         epsilons: args.epsilon.clone(),
         seeds: args.seeds,
         out: args.out.clone(),
@@ -280,7 +309,7 @@ mod tests {
     #[test]
     fn what_is_typed_is_what_results_call_it() {
         for data in frontier::Data::ALL {
-            for map in frontier::Map::ALL {
+            for map in frontier::Map::USUAL {
                 let words = format!("prdo reproduce frontier --data {data} --features {map}");
                 let Experiment::Frontier(args) = typed(&words) else { unreachable!("{words}") };
                 let request = frontier_request(&args);

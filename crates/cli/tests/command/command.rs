@@ -29,6 +29,7 @@ fn a_run_leaves_a_whole_folder_and_its_run_file_repeats_it_to_the_bit() {
     assert_eq!(last.bytes_sent, 4 * 2 * 3 * 8 * 40);
     assert!(last.loss < rows[0].loss);
     assert!(last.clipped_gradient_fraction.is_some() && last.clipped_difference_fraction.is_some());
+    assert!(rows.iter().all(|row| row.clip_bias.is_none()), "with privacy nobody says what clipping did");
     let (average, nodes) = read_models(&desk.bytes("out/model.safetensors")).unwrap();
     assert_eq!((average.len(), nodes.len()), (3, 4));
 
@@ -72,6 +73,15 @@ fn the_report_is_one_file_with_plots_network_settings_and_privacy_statement() {
     assert!(desk.read("open/report.html").contains("Not private: ε = ∞"));
     let rows = parse_rows(&desk.read("open/metrics.csv"));
     assert!(rows.iter().all(|r| r.epsilon_spent.is_none() && r.clipped_gradient_fraction.is_none()));
+    assert!(rows.iter().all(|r| r.clip_bias.is_none()));
+
+    // Clipped without privacy, it says what clipping does; the page of a private run had no such figure.
+    desk.write("clipped.toml", SMALL.split("[privacy]").next().unwrap());
+    desk.prdo("run clipped.toml --out clipped").done();
+    let rows = parse_rows(&desk.read("clipped/metrics.csv"));
+    assert!(rows.iter().all(|r| r.clip_bias.is_some_and(|bias| bias > 0.0)));
+    let words = "bias of clipping";
+    assert!(desk.read("clipped/report.html").contains(words) && !html.contains(words));
 }
 
 #[test]
@@ -298,6 +308,32 @@ fn every_inequality_of_the_proof_holds_on_a_small_version_of_bounds() {
 }
 
 #[test]
+fn clipping_quick_shows_where_clipped_methods_stop() {
+    let desk = Desk::new();
+    let json = desk.prdo("reproduce clipping --quick --json --out c").json();
+    let list = |name: &str| json[name].as_array().unwrap().clone();
+    let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap();
+    let fixed_points = list("fixed_points");
+    assert_eq!(fixed_points.len(), 12);
+    for one in &fixed_points {
+        assert!((number(one, "reached") - number(one, "predicted")).abs() < 1e-9, "{one}");
+    }
+    for one in list("floors") {
+        assert!((number(&one, "slope_large") + 1.0).abs() < 0.01, "{one}");
+        assert!(number(&one, "slope_small").abs() < 0.1, "{one}");
+    }
+    // Where nothing is clipped there is no bias to measure.
+    let points = json["minibatch"]["points"].as_array().unwrap();
+    let wide = points.iter().filter(|one| number(one, "clip") == 6.0);
+    assert!(points.len() == 12 && wide.clone().count() == 6, "{points:?}");
+    assert!(wide.into_iter().all(|one| number(one, "late_clip_bias") < 1e-4), "{points:?}");
+    assert!(desk.bytes("c/clipping.png").starts_with(b"\x89PNG"));
+    assert!(desk.read("c/clipping.svg").contains("<svg"));
+    assert!(desk.read("c/report.html").contains("smaller version"));
+    assert!(desk.read("c/floors.csv").starts_with("method,"));
+}
+
+#[test]
 fn own_files_of_every_kind_are_read_and_relative_paths_start_at_the_run_file() {
     let desk = Desk::new();
     let mut csv = String::from("node,height,weight,label\n");
@@ -372,6 +408,7 @@ fn help_has_an_example_for_every_command() {
         "reproduce figure-1",
         "reproduce sensitivity-example",
         "reproduce bounds",
+        "reproduce clipping",
         "reproduce table-1",
         "example",
         "graph",

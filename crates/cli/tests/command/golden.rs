@@ -273,6 +273,12 @@ fn golden_bounds() {
 }
 
 #[test]
+fn golden_clipping() {
+    let files = ["fixed-points.csv", "floors.csv", "differences.csv", "minibatch.csv"];
+    experiment(&Desk::new(), "clipping", "", &files);
+}
+
+#[test]
 fn golden_table_1() {
     let desk = Desk::new();
     experiment(&desk, "table-1", "", &["table.csv", "table.md", "table.tex"]);

@@ -5,9 +5,10 @@ use super::evidence::Evidence;
 use super::file::Details;
 use super::inequality::{ALL, Inequality, Sense};
 use super::problem::{NODES, RECORDS};
-use super::slope::{Point, Slope, THEOREM, mean_and_error};
+use super::slope::{Point, Slope, THEOREM};
 use super::trace::Trace;
 use super::verdict::{FAMILY_ERROR, Finding, allowance};
+use crate::statistics::mean_and_error;
 use prdo::theory::Split;
 use serde::{Deserialize, Serialize};
 

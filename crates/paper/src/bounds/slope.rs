@@ -4,6 +4,7 @@ use super::case::{C_GAMMA, Case, Network, setup};
 use super::problem::Problem;
 use super::trace::stationarity;
 use crate::error::Error;
+use crate::statistics::{log_slope, mean_and_error};
 use prdo::error::RunError;
 use prdo::theory::Schedule;
 use rayon::prelude::*;
@@ -79,36 +80,8 @@ impl Slope {
     }
 }
 
-pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    (mean, if n > 1.0 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 })
-}
-
-/// The least-squares slope of log y against log x, and its error from those of y.
+/// The slope of log mean against log T, and its error from those of the means.
 fn fit(points: &[Point]) -> (f64, f64) {
-    let n = points.len() as f64;
-    let centre = points.iter().map(|p| p.rounds.ln()).sum::<f64>() / n;
-    let spread: f64 = points.iter().map(|p| (p.rounds.ln() - centre).powi(2)).sum();
-    let weight = |p: &Point| (p.rounds.ln() - centre) / spread;
-    let slope = points.iter().map(|p| weight(p) * p.mean.ln()).sum();
-    let variance: f64 = points.iter().map(|p| (weight(p) * p.standard_error / p.mean).powi(2)).sum();
-    (slope, variance.sqrt())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_power_law_has_its_exponent_as_slope() {
-        let point = |rounds: f64| Point { rounds, mean: 5.0 * rounds.powf(-0.7), standard_error: 0.0 };
-        let points = [100.0, 300.0, 1000.0].map(point);
-        let (slope, error) = fit(&points);
-        assert!((slope + 0.7).abs() < 1e-12 && error == 0.0);
-        let noisy = points.map(|p| Point { standard_error: 0.01 * p.mean, ..p });
-        // Two ends a decade apart: 0.01·√2/ln 10, and a little less with the point between.
-        assert!((fit(&noisy).1 - 0.01 * 2.0_f64.sqrt() / 10.0_f64.ln()).abs() < 1e-4);
-    }
+    let points: Vec<_> = points.iter().map(|p| (p.rounds, p.mean, p.standard_error)).collect();
+    log_slope(&points)
 }

@@ -23,7 +23,7 @@ fn panel(
         let Some(first) = own.first() else { continue };
         let values = |k: usize| own.iter().filter_map(|c| Some(c.rows.get(k)?.grad_norm)).collect();
         let values = first.rows.iter().enumerate().map(|(k, row)| (x(row), values(k)));
-        chart = chart.series(Series::mean_of(&of.title(), values).style(style(*of)));
+        chart = chart.series(Series::mean_of(of.title(), values).style(style(*of)));
     }
     chart
 }

@@ -1,6 +1,7 @@
 //! What came out, as it stands in `results.json`.
 
 use super::{Contestant, Curve};
+use crate::statistics;
 use prdo::algorithm::Method;
 use prdo::simulator::Row;
 use serde::de::{DeserializeOwned, Error as _};
@@ -62,12 +63,9 @@ impl Minibatch {
     }
 }
 
-/// Mean of ‖∇f(x̄)‖ over the last sixth of the rounds (500–600 in the paper's setting).
+/// Mean of ‖∇f(x̄)‖ over the last sixth of the rounds.
 pub(super) fn late(rows: &[Row]) -> f64 {
-    let last = rows.last().map_or(0, |row| row.round);
-    let late: Vec<f64> =
-        rows.iter().filter(|row| row.round >= last - last / 6).map(|row| row.grad_norm).collect();
-    late.iter().sum::<f64>() / late.len().max(1) as f64
+    statistics::late(rows, |row| Some(row.grad_norm)).unwrap_or(f64::NAN)
 }
 
 /// Something of each contestant: in files an object with their names.

@@ -2,10 +2,10 @@
 
 use super::page;
 use super::results::{Cell, Results};
-use super::setting::{Key, Map};
+use super::setting::{Key, Map, Noise};
 use crate::error::Error;
 use crate::front::{Facts, Stage};
-use crate::grid::{Grid, Results as _};
+use crate::grid::{Grid, Key as _, Results as _};
 use crate::images::Data;
 use crate::typed::{Command, list, quoted, typed_or};
 use prdo::algorithm::Method;
@@ -25,6 +25,7 @@ pub struct Request {
     pub folder: PathBuf,
     pub maps: Vec<Map>,
     pub methods: Vec<Method>,
+    pub noises: Vec<Noise>,
     pub epsilons: Vec<f64>,
     pub seeds: Option<u64>,
     pub out: Option<PathBuf>,
@@ -41,6 +42,7 @@ pub struct Frontier {
     data: Vec<Data>,
     maps: Vec<Map>,
     methods: Vec<Method>,
+    noises: Vec<Noise>,
     epsilons: Vec<f64>,
     seeds: u64,
     folder: PathBuf,
@@ -58,15 +60,25 @@ impl Frontier {
             data: typed_or(&request.data, data),
             maps: typed_or(&request.maps, maps),
             methods: typed_or(&request.methods, Method::PAPER),
+            noises: typed_or(&request.noises, &[Noise::Independent]),
             epsilons: typed_or(&request.epsilons, epsilons),
             seeds: request.seeds.unwrap_or(SEEDS),
             folder: request.folder,
             quick,
         };
+        asked.check_settings()?;
         if !request.table_only {
             asked.check_data(!request.data.is_empty())?;
         }
         Ok(asked)
+    }
+
+    /// Every combination must have had its settings chosen.
+    fn check_settings(&self) -> Result<(), Error> {
+        match self.cells().iter().find(|key| key.chosen().is_none()) {
+            Some(key) => Err(Error::NoSettings { what: key.title() }),
+            None => Ok(()),
+        }
     }
 
     fn check_data(&mut self, asked: bool) -> Result<(), Error> {
@@ -106,9 +118,11 @@ impl Grid for Frontier {
             for data in &self.data {
                 for map in &self.maps {
                     for epsilon in &self.epsilons {
-                        for method in &self.methods {
-                            let (data, map, method, epsilon) = (*data, *map, *method, *epsilon);
-                            keys.push(Key { data, map, method, epsilon, seed });
+                        let contestants =
+                            self.methods.iter().flat_map(|m| self.noises.iter().map(move |n| (m, n)));
+                        for (method, noise) in contestants {
+                            let (data, map, method, noise) = (*data, *map, *method, *noise);
+                            keys.push(Key { data, map, method, noise, epsilon: *epsilon, seed });
                         }
                     }
                 }
@@ -129,6 +143,7 @@ impl Grid for Frontier {
             .option(!self.quick && self.data != Data::REAL, "data", &list(&self.data))
             .option(self.maps != maps, "features", &list(&self.maps))
             .option(self.methods != Method::PAPER, "methods", &list(&self.methods))
+            .option(self.noises != [Noise::Independent], "noise", &list(&self.noises))
             .option(self.epsilons != budgets, "epsilon", &list(&self.epsilons))
             .option(self.seeds != SEEDS, "seeds", &self.seeds.to_string())
             .option(self.out != default_out(self.quick), "out", &quoted(&self.out))
@@ -155,7 +170,7 @@ impl Grid for Frontier {
 /// What is run where nothing else is asked for.
 fn defaults(quick: bool) -> (&'static [Data], &'static [Map], &'static [f64]) {
     match quick {
-        false => (&Data::REAL, &Map::ALL, &BUDGETS),
+        false => (&Data::REAL, &Map::USUAL, &BUDGETS),
         true => (&[Data::Digits], &[Map::Scattering], &QUICK_BUDGETS),
     }
 }
@@ -174,6 +189,7 @@ mod tests {
             folder: folder.to_path_buf(),
             maps: Vec::new(),
             methods: Vec::new(),
+            noises: Vec::new(),
             epsilons: Vec::new(),
             seeds: None,
             out: None,

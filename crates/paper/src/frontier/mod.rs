@@ -14,4 +14,4 @@ pub use crate::images::Data;
 pub use experiment::{Frontier, Request};
 pub use page::{CAPTION, tables};
 pub use points::{Point, PointRow};
-pub use setting::Map;
+pub use setting::{Map, Noise};

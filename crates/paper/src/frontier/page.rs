@@ -20,6 +20,9 @@ pub const CAPTION: &str = "Test accuracy (%) of the average model after the last
 /// The colour of the paper's points: none of the methods'.
 const PAPERS_STYLE: usize = 6;
 
+/// Where the styles of methods with noise in pairs begin.
+const PAIRS_STYLES: usize = 9;
+
 /// One data set as rows and columns.
 pub struct DataSetTable {
     pub title: String,
@@ -42,19 +45,25 @@ fn one_table(points: &[Point<'_>]) -> DataSetTable {
     head.extend(epsilons.iter().map(|epsilon| format!("ε = {epsilon}")));
     let (mut rows, mut verdict) = (Vec::new(), Vec::new());
     for of_map in points.chunk_by(|a, b| a.map == b.map) {
-        for own in of_map.chunk_by(|a, b| a.method == b.method) {
+        for own in of_map.chunk_by(same_contestant) {
             let at = |epsilon: &f64| own.iter().find(|point| point.epsilon == *epsilon);
-            let mut row = vec![own[0].map.to_string(), paper_name(own[0].method)];
+            let mut row = vec![own[0].map.to_string(), own[0].contestant()];
             row.extend(epsilons.iter().map(|epsilon| at(epsilon).map_or("–".to_string(), Point::show)));
             rows.push(row);
         }
-        verdict.extend(epsilons.iter().filter_map(|epsilon| leader(of_map, *epsilon)));
+        for of_noise in of_map.chunk_by(|a, b| a.noise == b.noise) {
+            verdict.extend(epsilons.iter().filter_map(|epsilon| leader(of_noise, *epsilon)));
+        }
     }
     if data == Data::Cifar10 {
         rows.extend(papers_rows(&epsilons));
     }
     let title = format!("{}: private softmax regression on fixed features", data.title());
     DataSetTable { title, head, rows, verdict }
+}
+
+fn same_contestant(a: &Point<'_>, b: &Point<'_>) -> bool {
+    (a.method, a.noise) == (b.method, b.noise)
 }
 
 fn papers_rows(epsilons: &[f64]) -> Vec<Vec<String>> {
@@ -77,7 +86,8 @@ fn leader(points: &[Point<'_>], epsilon: f64) -> Option<String> {
         return None;
     }
     let ranked: Vec<_> = here.iter().map(|point| (point.method, point.percent())).collect();
-    Some(format!("{}, ε = {epsilon}: {}", first.map, show::leader(&ranked)?))
+    let noise = if first.noise.is_independent() { "" } else { ", noise in pairs" };
+    Some(format!("{}{noise}, ε = {epsilon}: {}", first.map, show::leader(&ranked)?))
 }
 
 /// Accuracy against ε, a panel for each data set and map.
@@ -90,12 +100,14 @@ fn panel(points: &[Point<'_>]) -> Chart {
     let (data, map) = (points[0].data, points[0].map);
     let mut chart =
         Chart::new(format!("{}, {map}", data.title()), "ε", "test accuracy (%)").x_scale(Scale::Log);
-    for own in points.chunk_by(|a, b| a.method == b.method) {
+    for own in points.chunk_by(same_contestant) {
         let spreads: Vec<_> = own.iter().map(|p| (p.epsilon, p.percent())).collect();
         let line = spreads.iter().map(|(epsilon, s)| (*epsilon, s.mean)).collect();
         let band = spreads.iter().map(|(_, s)| (s.mean - s.deviation, s.mean + s.deviation)).collect();
-        let method = own[0].method;
-        chart = chart.series(Series::new(paper_name(method), line).band(band).style(method_style(method)));
+        // Beside the colours of the methods.
+        let style =
+            method_style(own[0].method) + if own[0].noise.is_independent() { 0 } else { PAIRS_STYLES };
+        chart = chart.series(Series::new(own[0].contestant(), line).band(band).style(style));
     }
     if data == Data::Cifar10 {
         let found = |epsilon: &f64| Some((*epsilon, paper_accuracy(Method::Prdo, *epsilon)?));
@@ -116,7 +128,7 @@ fn details(points: &[Point<'_>]) -> (Vec<&'static str>, Vec<Vec<String>>) {
         vec![
             point.data.to_string(),
             point.map.to_string(),
-            paper_name(point.method),
+            point.contestant(),
             point.epsilon.to_string(),
             format!("{:.4}", mean.epsilon_proven),
             format!("{:.4}", mean.noise_multiplier),

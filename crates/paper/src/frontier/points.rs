@@ -1,8 +1,9 @@
 //! Points of the frontier: means over seeds.
 
 use super::results::{Cell, Figures, Results};
-use super::setting::{DELTA, Map};
+use super::setting::{DELTA, Map, Noise};
 use crate::grid::as_text;
+use crate::grid::show::paper_name;
 use crate::images::Data;
 use prdo::algorithm::Method;
 use prdo::report::Spread;
@@ -14,6 +15,7 @@ pub struct Point<'a> {
     pub data: Data,
     pub map: Map,
     pub method: Method,
+    pub noise: Noise,
     pub epsilon: f64,
     /// The runs, by seed.
     pub cells: Vec<&'a Cell>,
@@ -24,16 +26,23 @@ impl<'a> Point<'a> {
     pub fn all(results: &'a Results) -> Vec<Self> {
         let mut cells: Vec<&Cell> = results.cells.iter().collect();
         cells.sort_by(|a, b| {
-            let key = |c: &Cell| (c.key.data, c.key.map, c.key.method.place());
+            let key = |c: &Cell| (c.key.data, c.key.map, c.key.noise, c.key.method.place());
             let epsilons = a.key.epsilon.total_cmp(&b.key.epsilon);
             key(a).cmp(&key(b)).then(epsilons).then(a.key.seed.cmp(&b.key.seed))
         });
-        let place = |cell: &Cell| (cell.key.data, cell.key.map, cell.key.method, cell.key.epsilon);
+        let place =
+            |cell: &Cell| (cell.key.data, cell.key.map, cell.key.noise, cell.key.method, cell.key.epsilon);
         let point = |cells: &[&'a Cell]| {
-            let (data, map, method, epsilon) = place(cells[0]);
-            Self { data, map, method, epsilon, cells: cells.to_vec() }
+            let (data, map, noise, method, epsilon) = place(cells[0]);
+            Self { data, map, method, noise, epsilon, cells: cells.to_vec() }
         };
         cells.chunk_by(|a, b| place(a) == place(b)).map(point).collect()
+    }
+
+    /// What it is called in tables and figures.
+    pub fn contestant(&self) -> String {
+        let noise = if self.noise.is_independent() { "" } else { ", pairs" };
+        format!("{}{noise}", paper_name(self.method))
     }
 
     fn spread(&self, figure: impl Fn(&Cell) -> f64) -> Spread {
@@ -86,6 +95,7 @@ impl<'a> Point<'a> {
             data: self.data,
             features: self.map,
             method: self.method,
+            noise: self.noise,
             epsilon: self.epsilon,
             delta: DELTA,
             accuracy_mean: accuracy.mean,
@@ -103,6 +113,7 @@ pub struct PointRow {
     features: Map,
     #[serde(serialize_with = "as_text::serialize")]
     method: Method,
+    noise: Noise,
     epsilon: f64,
     delta: f64,
     accuracy_mean: f64,

@@ -154,7 +154,7 @@ impl grid::Results for Results {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::setting::Map;
+    use super::super::setting::{Map, Noise};
     use super::*;
     use crate::grid::Results as _;
     use crate::images::Data;
@@ -162,7 +162,8 @@ pub(super) mod tests {
 
     /// A finished run of the digits with this accuracy.
     pub fn cell(method: Method, epsilon: f64, seed: u64, accuracy: f64) -> Cell {
-        let key = Key { data: Data::Digits, map: Map::Scattering, method, epsilon, seed };
+        let (data, map, noise) = (Data::Digits, Map::Scattering, Noise::Independent);
+        let key = Key { data, map, method, noise, epsilon, seed };
         let figures = Figures { noise_multiplier: 1.5, seconds: 2.0, bytes_sent: 1e6, ..Figures::default() };
         Cell { key, folder: key.folder(), accuracy, figures }
     }

@@ -24,17 +24,81 @@ pub enum Map {
     /// With filters beside it.
     #[serde(rename = "scattering+patches")]
     Patches,
+    /// The same with a third scale.
+    #[serde(rename = "three-scales+patches")]
+    ThreeScales,
+    /// And with three times as many filters.
+    #[serde(rename = "three-scales+600-patches")]
+    ManyFilters,
 }
 
 impl Map {
-    pub const ALL: [Self; 2] = [Self::Scattering, Self::Patches];
+    pub const ALL: [Self; 4] = [Self::Scattering, Self::Patches, Self::ThreeScales, Self::ManyFilters];
+    /// What is run where nothing else is asked for.
+    pub const USUAL: [Self; 2] = [Self::Scattering, Self::Patches];
 
     /// The name in results, in run files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scattering => "scattering",
             Self::Patches => "scattering+patches",
+            Self::ThreeScales => "three-scales+patches",
+            Self::ManyFilters => "three-scales+600-patches",
         }
+    }
+
+    /// The keys of `[features]`.
+    fn keys(self) -> &'static str {
+        match self {
+            Self::Scattering => "map = \"scattering\"\n",
+            Self::Patches => "map = \"scattering+patches\"\n",
+            Self::ThreeScales => "map = \"scattering+patches\"\nscales = 3\n",
+            Self::ManyFilters => "map = \"scattering+patches\"\nscales = 3\nfilters = 600\n",
+        }
+    }
+}
+
+/// Whose noise it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noise {
+    /// Every node's own.
+    #[default]
+    Independent,
+    /// In pairs, against outsiders and any one node.
+    Pairs,
+}
+
+/// Exchanges per round, and after the last one, of noise in pairs.
+const PAIRS_EXCHANGES: (u32, u32) = (3, 8);
+
+impl Noise {
+    pub const ALL: [Self; 2] = [Self::Independent, Self::Pairs];
+
+    /// The name in results, in settings and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Independent => "independent",
+            Self::Pairs => "pairs",
+        }
+    }
+
+    pub fn is_independent(&self) -> bool {
+        *self == Self::Independent
+    }
+
+    /// Exchanges per round, and after the last one.
+    fn exchanges(self) -> (u32, u32) {
+        match self {
+            Self::Independent => (1, 0),
+            Self::Pairs => PAIRS_EXCHANGES,
+        }
+    }
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -51,6 +115,8 @@ pub struct Key {
     pub map: Map,
     #[serde(with = "grid::as_text")]
     pub method: Method,
+    #[serde(default, skip_serializing_if = "Noise::is_independent")]
+    pub noise: Noise,
     pub epsilon: f64,
     /// Seed of partition, batches and noise.
     pub seed: u64,
@@ -73,13 +139,16 @@ impl Key {
         CHOSEN
             .lines()
             .filter_map(line)
-            .filter(|(data, map, method, _)| (*data, *map, *method) == (self.data, self.map, self.method))
+            .filter(|(data, map, method, noise, _)| {
+                (*data, *map, *method, *noise) == (self.data, self.map, self.method, self.noise)
+            })
             .map(|(.., chosen)| chosen)
             .min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
     fn name(&self) -> String {
-        format!("{}-{}-{}-eps{}-seed{}", self.data, self.map, self.method, self.epsilon, self.seed)
+        let noise = if self.noise.is_independent() { String::new() } else { format!("-{}", self.noise) };
+        format!("{}-{}-{}{noise}-eps{}-seed{}", self.data, self.map, self.method, self.epsilon, self.seed)
     }
 
     /// The run file, with its images in the folder `images`: the one place of this experiment that names keys of run
@@ -96,14 +165,15 @@ impl Key {
                 (format!("source = \"file\"\npath = {path}\nvalidation = 5000\n"), "", 10, 0.1)
             }
         };
+        let noise = if self.noise.is_independent() { "" } else { "noise = \"pairs\"\n" };
         format!(
             "name = \"{}\"\nrounds = {rounds}\nseed = {seed}\n\n\
              [graph]\nkind = \"ring\"\nnodes = {nodes}\nweights = \"paper\"\n\n[data]\n{data}\n\
              [partition]\nkind = \"dirichlet\"\nconcentration = {concentration}\nseed = {seed}\n\n\
-             [features]\nmap = \"{}\"\n{small_map}\n[model]\nkind = \"softmax\"\n\n{}\n\
-             [privacy]\nepsilon = {:?}\ndelta = {DELTA:e}\n\n[metrics]\nevery = {}\nrecords = {}\n",
+             [features]\n{}{small_map}\n[model]\nkind = \"softmax\"\n\n{}\n\
+             [privacy]\nepsilon = {:?}\ndelta = {DELTA:e}\n{noise}\n[metrics]\nevery = {}\nrecords = {}\n",
             self.name(),
-            self.map,
+            self.map.keys(),
             numbers.method(self.method),
             self.epsilon,
             (rounds / 5).max(1),
@@ -121,8 +191,9 @@ impl grid::Key for Key {
     }
 
     fn title(&self) -> String {
+        let noise = if self.noise.is_independent() { "" } else { ", noise in pairs" };
         format!(
-            "{}, {}, {}, ε = {}, seed {}",
+            "{}, {}, {}{noise}, ε = {}, seed {}",
             self.data.title(),
             self.map,
             self.method,
@@ -133,15 +204,19 @@ impl grid::Key for Key {
 }
 
 /// A line of the chosen settings; nothing for its head.
-fn line(text: &str) -> Option<(Data, Map, Method, Chosen)> {
+fn line(text: &str) -> Option<(Data, Map, Method, Noise, Chosen)> {
     let cells: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [data, map, method, epsilon, rounds, batch, step, beta, gamma, gradient, difference, tried] =
+    let [data, map, method, epsilon, rounds, batch, step, beta, gamma, gradient, difference, tried, noise] =
         cells[..]
     else {
         return None;
     };
     let number = |text: &str| if text.is_empty() { Some(0.0) } else { text.parse::<f64>().ok() };
+    let noise = Noise::ALL.into_iter().find(|one| one.name() == noise)?;
+    let (exchanges, final_mixings) = noise.exchanges();
     let numbers = Numbers {
+        exchanges,
+        final_mixings,
         step_size: number(step)?,
         gamma: number(gamma)?,
         beta: number(beta)?,
@@ -158,7 +233,7 @@ fn line(text: &str) -> Option<(Data, Map, Method, Chosen)> {
     };
     let data = Data::ALL.into_iter().find(|one| one.name() == data)?;
     let map = Map::ALL.into_iter().find(|one| one.name() == map)?;
-    Some((data, map, method.parse().ok()?, chosen))
+    Some((data, map, method.parse().ok()?, noise, chosen))
 }
 
 #[cfg(test)]
@@ -171,10 +246,11 @@ mod tests {
     fn every_line_of_the_settings_is_read_and_no_combination_is_missing() {
         assert_eq!(CHOSEN.lines().skip(1).filter(|text| line(text).is_none()).count(), 0);
         for data in Data::ALL {
-            let maps: &[Map] = if data == Data::Digits { &[Map::Scattering] } else { &Map::ALL };
+            let maps: &[Map] = if data == Data::Digits { &[Map::Scattering] } else { &Map::USUAL };
             for map in maps {
                 for method in Method::PAPER {
-                    let key = Key { data, map: *map, method: *method, epsilon: 3.9, seed: 2 };
+                    let noise = Noise::Independent;
+                    let key = Key { data, map: *map, method: *method, noise, epsilon: 3.9, seed: 2 };
                     let chosen = key.chosen().unwrap();
                     assert!(chosen.rounds > 0 && chosen.numbers.step_size > 0.0 && chosen.tried > 0);
                     let document = Document::parse("run", &key.run_file(Path::new("a \"b\""))).unwrap();
@@ -188,8 +264,9 @@ mod tests {
 
     #[test]
     fn the_nearest_budgets_settings_are_taken_and_other_settings_are_another_folder() {
-        let key =
-            |epsilon| Key { data: Data::Digits, map: Map::Scattering, method: Method::Edm, epsilon, seed: 1 };
+        let noise = Noise::Independent;
+        let (data, map, method) = (Data::Digits, Map::Scattering, Method::Edm);
+        let key = |epsilon| Key { data, map, method, noise, epsilon, seed: 1 };
         assert_eq!(key(0.1).chosen().unwrap().epsilon, 1.0);
         assert_eq!(key(100.0).chosen().unwrap().epsilon, 8.0);
         let (a, b) = (key(1.0).folder(), key(8.0).folder());

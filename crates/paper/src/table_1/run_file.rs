@@ -7,6 +7,8 @@ use prdo::runfile::Value;
 use std::path::Path;
 
 const PAPER: Numbers = Numbers {
+    exchanges: 1,
+    final_mixings: 0,
     step_size: 0.05,
     gamma: 0.05,
     beta: 0.95,
@@ -17,6 +19,8 @@ const PAPER: Numbers = Numbers {
 };
 
 const QUICK: Numbers = Numbers {
+    exchanges: 1,
+    final_mixings: 0,
     step_size: 0.5,
     gamma: 0.1,
     beta: 0.9,

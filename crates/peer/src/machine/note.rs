@@ -2,6 +2,7 @@
 
 use crate::transport::Reason;
 use crate::wire::hex;
+use prdo_algorithm::Failure;
 use std::fmt;
 
 /// Something for the log. Names are the members' names in the agreement.
@@ -97,6 +98,9 @@ pub enum PeerError {
          size is too large for this problem and graph"
     )]
     Diverged { round: u32, largest: f64, from: String },
+    /// A program's own method failed.
+    #[error("round {round}: {failure}")]
+    Method { round: u32, failure: Failure },
     /// The driver and the machine disagree. A defect.
     #[error("an answer arrived that was not asked for (a bug in prdo)")]
     Unasked,

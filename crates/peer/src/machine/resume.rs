@@ -95,6 +95,9 @@ impl Machine {
         let mut rest = answer.as_slice();
         let answer = Released::load(&mut rest, self.place.dimension)?;
         let message = self.node.adapt(answer).unwrap_or_else(Message::nothing);
+        if let Some(failure) = self.node.failure() {
+            return Err(PeerError::Method { round, failure }.into());
+        }
         let (made, kept) = (hash(&message.to_wire()), hash(&kept.payload));
         if made != kept {
             return Err(PeerError::Conflict { exchange: first, kept, made }.into());

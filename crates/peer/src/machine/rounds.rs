@@ -38,7 +38,19 @@ impl Machine {
         }
     }
 
+    /// Ends the run if the node of a program's own method cannot go on.
+    fn is_sound(&mut self) -> bool {
+        let Some(failure) = self.node.failure() else { return true };
+        self.end(Err(PeerError::Method { round: self.round, failure }));
+        false
+    }
+
     fn ask(&mut self) {
+        // What cannot be asked is not charged either.
+        self.node.query();
+        if !self.is_sound() {
+            return;
+        }
         self.phase = Phase::Asking;
         self.effects.push(Effect::Ask { round: self.round });
     }
@@ -51,7 +63,9 @@ impl Machine {
         let mut kept = Vec::new();
         answer.save(&mut kept);
         let message = self.node.adapt(answer).unwrap_or_else(Message::nothing);
-        self.send_message(message, Some(kept));
+        if self.is_sound() {
+            self.send_message(message, Some(kept));
+        }
     }
 
     /// This node's message of the current exchange is made: it is kept (unless it was before) and sent.
@@ -110,6 +124,9 @@ impl Machine {
             true => None,
             false => self.node.mix(&Inbox::new(&weights, messages)),
         };
+        if !self.is_sound() {
+            return;
+        }
         let finite = |message: &Message<Noised>| message.vectors().iter().all(Released::is_finite);
         if !self.node.model().is_finite() || !next.as_ref().is_none_or(finite) {
             let all = arrived.iter().filter_map(|(peer, message)| Some((*peer, message.as_ref()?)));

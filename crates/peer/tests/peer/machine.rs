@@ -1,11 +1,11 @@
 //! The round machine, event by event: what it refuses, whom it names, what it does again after a restart.
 
-use prdo_algorithm::{Exchanges, Message, Method, Settings};
+use prdo_algorithm::{Exchanges, Failure, Inbox, Message, Method, Node, Settings};
 use prdo_peer::home::{Outgoing, Saved, StateRecord};
 use prdo_peer::machine::{Action, Effect, Ended, Event, Machine, Note, Patience, PeerError, Place};
 use prdo_peer::wire::{Expected, Frame, FrameKind, Hello, Mark, Ways};
-use prdo_privacy::{Noised, Released, Start};
-use std::sync::Arc;
+use prdo_privacy::{Noised, Query, Released, Start};
+use std::sync::{Arc, OnceLock};
 
 const D: usize = 2;
 
@@ -356,4 +356,66 @@ fn it_meets_everybody_before_it_asks_for_anything() {
     let effects = m.handle(3_700_000, Event::Tick);
     let Some(Err(error @ PeerError::NotMet { .. })) = ending(&effects) else { panic!("{effects:?}") };
     assert!(error.to_string().contains("south; nothing was released"), "{error}");
+}
+
+/// A node of a program's own method that fails: as it is asked, or as it is answered.
+struct Failing {
+    node: Box<dyn Node<Noised>>,
+    asked: OnceLock<()>,
+    answered: bool,
+    at_query: bool,
+}
+
+impl Node<Noised> for Failing {
+    fn query(&self) -> Query<'_, Noised> {
+        let _ = self.asked.set(());
+        self.node.query()
+    }
+    fn adapt(&mut self, answer: Released<Noised>) -> Option<Message<Noised>> {
+        self.answered = true;
+        self.node.adapt(answer)
+    }
+    fn mix(&mut self, inbox: &Inbox<'_, Noised>) -> Option<Message<Noised>> {
+        self.node.mix(inbox)
+    }
+    fn model(&self) -> &Released<Noised> {
+        self.node.model()
+    }
+    fn direction(&self) -> &Released<Noised> {
+        self.node.direction()
+    }
+    fn vectors(&self) -> Vec<&Released<Noised>> {
+        self.node.vectors()
+    }
+    fn restore(&mut self, rounds: u32) -> Vec<&mut Released<Noised>> {
+        self.node.restore(rounds)
+    }
+    fn failure(&self) -> Option<Failure> {
+        let failed = if self.at_query { self.asked.get().is_some() } else { self.answered };
+        failed.then(|| Failure::new("it failed"))
+    }
+}
+
+#[test]
+fn a_failing_method_asks_nothing_and_sends_nothing() {
+    for at_query in [true, false] {
+        let node = Method::Ed.start(&Start::zeros(D), &Settings::new(0.5)).unwrap();
+        let failing = Box::new(Failing { node, asked: OnceLock::new(), answered: false, at_query });
+        let mut m = Machine::new(place(), failing, &Saved::default(), Patience::default()).unwrap();
+        let mut all = m.handle(0, Event::Start);
+        for peer in [0, 2] {
+            all.extend(m.handle(1, Event::Up(peer)));
+            all.extend(m.handle(2, hello(peer as u32, 0, Hello::default())));
+        }
+        let asked = all.iter().any(|effect| matches!(effect, Effect::Ask { .. }));
+        assert_eq!(asked, !at_query);
+        if asked {
+            all.extend(m.handle(3, Event::Answered(released([1.0, -1.0]))));
+        }
+        let Some(Err(PeerError::Method { round: 0, failure })) = ending(&all) else { panic!("{all:?}") };
+        assert_eq!(failure.to_string(), "it failed");
+        let vectors = |to| sent(&all, to).iter().filter(|f| f.header.kind == FrameKind::Vector).count();
+        assert_eq!((vectors(0), vectors(2)), (0, 0));
+        assert!(!all.iter().any(|effect| matches!(effect, Effect::KeepOutgoing(_))));
+    }
 }

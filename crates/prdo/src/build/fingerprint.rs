@@ -24,6 +24,9 @@ pub(super) fn fingerprint<F: Feature>(
         }
     }
     hasher.update(fingerprint_lines(run, settled).as_bytes());
+    if let Some(own) = &run.method.own {
+        hasher.update(&own.identity);
+    }
     if run.model.file.is_some() {
         start.values().iter().for_each(|value| {
             hasher.update(&value.to_le_bytes());

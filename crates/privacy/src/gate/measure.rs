@@ -1,8 +1,10 @@
 //! Looking at the objective: for simulations and for a node's own eyes. Never noised, never sent.
 
-use super::{CHUNK, Gate};
+use super::{CHUNK, Gate, average};
+use crate::clip::Clip;
 use crate::model::{Data, Model, Records};
 use crate::protection::{Exposed, Protection};
+use crate::query::Query;
 use crate::released::Released;
 use rayon::prelude::*;
 
@@ -51,5 +53,31 @@ impl<M: Model, P: Protection> Gate<M, P> {
         let count = records.max(1) as f64;
         gradient.iter_mut().for_each(|g| *g /= count);
         Measurement { loss: loss / count, gradient: Released::from_gate(gradient) }
+    }
+
+    /// What clipping at `norm` alone does to f_i's gradient: mean clip(∇ℓ(x; r)) − mean ∇ℓ(x; r) over the records that
+    /// `measured` is of, the node's first `most`. Zeros where no record is clipped; `None` if this is no norm to clip at.
+    ///
+    /// # Guarantee
+    /// None, as [`Gate::measure`].
+    pub fn clip_bias(
+        &self,
+        most: usize,
+        x: &[f64],
+        measured: &Measurement,
+        norm: f64,
+    ) -> Option<Released<Exposed>> {
+        let clip = Clip::new(norm, norm).ok()?;
+        let records: Vec<u32> = (0..self.shard.data().len().min(most) as u32).collect();
+        let at = Released::<Exposed>::from_gate(x.to_vec());
+        let query = Query::gradient(&at);
+        let (grid, _) = self.arithmetic(&query, &clip, 0.0);
+        let (sum, counts) = self.clipped_sum(&query, &clip, grid, &records);
+        // Nothing clipped: what is left of the difference is rounding.
+        if counts.clipped_gradients == 0 && counts.non_finite == 0 {
+            return Some(Released::zeros(x.len()));
+        }
+        let clipped = average::<Exposed>(sum, grid, records.len().max(1) as f64);
+        Some(Released::combine([(1.0, &clipped), (-1.0, &measured.gradient)]))
     }
 }

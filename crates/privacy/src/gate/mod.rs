@@ -117,7 +117,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
 
     /// How contributions to this query are computed. In scaled coordinates no gradient has rank one, and an engine's are not
     /// clipped piece by piece there; nor are weighted sums of gradient and difference.
-    fn path(&self, query: &Query<'_, P>) -> Path<'_, M::Data> {
+    fn path<Q: Protection>(&self, query: &Query<'_, Q>) -> Path<'_, M::Data> {
         match (self.model.engine(), self.model.linear()) {
             _ if query.scaled.is_some() => Path::Plain,
             (Some(_), _) if query.clips == Clips::Combined => Path::Plain,
@@ -201,7 +201,7 @@ impl<M: Model, P: Protection> Gate<M, P> {
 
     /// The grid for contributions to this query under noise of multiplier `z`, and by how much a computed contribution may
     /// exceed its bound.
-    fn arithmetic(&self, query: &Query<'_, P>, clip: &Clip, z: f64) -> (Grid, f64) {
+    fn arithmetic<Q: Protection>(&self, query: &Query<'_, Q>, clip: &Clip, z: f64) -> (Grid, f64) {
         let scale = query.scale(clip);
         match self.path(query) {
             // 2²⁵ steps and 53-bit normals: rounding hides the lattice of the drawn doubles up to the largest z.
@@ -214,7 +214,13 @@ impl<M: Model, P: Protection> Gate<M, P> {
     }
 
     /// Exact sum, on the grid, of the batch's clipped contributions.
-    fn clipped_sum(&self, query: &Query<'_, P>, clip: &Clip, grid: Grid, batch: &[u32]) -> Sum {
+    fn clipped_sum<Q: Protection>(
+        &self,
+        query: &Query<'_, Q>,
+        clip: &Clip,
+        grid: Grid,
+        batch: &[u32],
+    ) -> Sum {
         match self.path(query) {
             Path::Single(engine) => {
                 return single::clipped_sum(engine, self.shard.data(), query, (clip, grid), batch);
@@ -278,8 +284,7 @@ impl<M: Model> Gate<M, Noised> {
     /// mechanism names: every charge stands for a release at least as private.
     pub fn with_shares(self, shares: NodeShares) -> Result<Self, GateError> {
         let (declared, worth) = (self.rules.noise_multiplier, shares.mechanism().multiplier());
-        // Not `worth < declared`, which a NaN would pass.
-        if !(worth >= declared) {
+        if worth.is_nan() || declared.is_nan() || worth < declared {
             return Err(GateError::SharesWorth { declared, worth });
         }
         if shares.node() != self.node {

@@ -541,3 +541,17 @@ fn nothing_is_released_of_a_sum_that_the_model_could_not_compute() {
         assert_eq!(refused, GateError::Model("on purpose".into()));
     }
 }
+
+#[test]
+fn the_bias_of_clipping_is_what_clipping_takes_from_the_mean() {
+    let records: Vec<Record> = vec![(vec![3.0, 4.0], vec![]), (vec![0.3, 0.4], vec![])];
+    let gate = private_gate(2, records, (2, 1), Clip::new(1.0, 1.0).unwrap(), 1.0);
+    let x = [0.0, 0.0];
+    let bias = |norm: f64| gate.clip_bias(usize::MAX, &x, &gate.measure(&x), norm);
+    // The first record, of norm 5, loses 4; its half of the mean is the bias.
+    let found = bias(1.0).unwrap();
+    found.as_slice().iter().zip([-1.2, -1.6]).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{a} {b}"));
+    // Nothing clipped: exactly nothing.
+    assert_eq!(bias(5.0).unwrap().as_slice(), [0.0, 0.0]);
+    assert!(bias(0.0).is_none() && bias(f64::NAN).is_none());
+}

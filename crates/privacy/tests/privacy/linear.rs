@@ -131,8 +131,43 @@ fn moved() -> Released<Exposed> {
     gate.answer(0, &Query::gradient(&zero::<Exposed>())).unwrap().released
 }
 
+/// What clipping alone does to the mean gradient of the first records.
+fn bias(records: &[Record], fast: bool, clip: Clip, most: usize) -> Released<Exposed> {
+    let n = records.len();
+    let rules = OpenRules { batches: Batches::new(n, n), sampling: Sampling::Full, clip: Some(clip) };
+    let gate = |fast: bool| {
+        let shard = Shard::seal(records.to_vec()).unwrap();
+        let secret = Arc::new(Secret::from_seed(3));
+        Gate::exposed(0, Arc::new(Puppet { fast }), shard, secret, rules.clone()).unwrap()
+    };
+    let x = moved();
+    let measured = gate(false).measure_first(most, x.as_slice());
+    gate(fast).clip_bias(most, x.as_slice(), &measured, clip.gradient()).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_bias_of_clipping_is_that_of_gradients_record_by_record(
+        records in prop::collection::vec(record(ordinary()), 1..90), c in 1e-2..1e2_f64, most in 1usize..100,
+    ) {
+        let clip = Clip::new(c, 1.0).unwrap();
+        let (fast, slow) = (bias(&records, true, clip, most), bias(&records, false, clip, most));
+        let (x, first) = (moved(), records.len().min(most));
+        let model = Puppet { fast: false };
+        let mut exact = vec![0.0; DIMENSION];
+        for r in 0..first {
+            let mut gradient = vec![0.0; DIMENSION];
+            model.gradient(x.as_slice(), &records, r, &mut gradient);
+            let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+            let kept = (c / norm).min(1.0);
+            exact.iter_mut().zip(&gradient).for_each(|(e, g)| *e += (kept - 1.0) * g / first as f64);
+        }
+        for ((a, b), exact) in fast.as_slice().iter().zip(slow.as_slice()).zip(&exact) {
+            prop_assert!((a - exact).abs() < 1e-9 * c + 1e-12 && (b - exact).abs() < 1e-9 * c + 1e-12, "{} {} {}", a, b, exact);
+        }
+    }
 
     #[test]
     fn answers_are_those_of_gradients_record_by_record(

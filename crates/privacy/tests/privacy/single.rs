@@ -236,6 +236,14 @@ proptest! {
             prop_assert!((found - exact / count as f64).abs() < 1e-6, "{found} {}", exact / count as f64);
         }
         prop_assert_eq!(answer.diagnostics.records, count as u64);
+        // What clipping does to a mean gradient of zero is the mean clipped gradient.
+        let measured = Measurement { loss: 0.0, gradient: start() };
+        let bias = gate.clip_bias(count, start().as_slice(), &measured, 1.5).unwrap();
+        let mean = |k: usize| records.iter().map(|[g, _]| clipped(g.values(), 1.5)[k]).sum::<f64>() / count as f64;
+        if records.iter().any(|[g, _]| g.values().iter().map(|v| v * v).sum::<f64>() > 1.51 * 1.51) {
+            let found = bias.as_slice().iter().rev().enumerate();
+            found.for_each(|(k, found)| assert!((found - mean(k)).abs() < 1e-6, "{found} {}", mean(k)));
+        }
     }
 }
 

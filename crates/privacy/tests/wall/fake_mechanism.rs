@@ -1,6 +1,6 @@
 // expect: E0277
 //! Nobody else can declare a kind of protection.
-use prdo_privacy::{History, OpenRules, Protection};
+use prdo_privacy::{Clip, History, OpenRules, Protection};
 
 #[derive(Clone, Copy, Debug)]
 struct TrustMe;
@@ -14,6 +14,9 @@ impl Protection for TrustMe {
     }
     fn clips(_: &OpenRules) -> bool {
         true
+    }
+    fn open_clip(_: &OpenRules) -> Option<Clip> {
+        None
     }
     fn charged(_: &OpenRules) -> Option<History> {
         None
