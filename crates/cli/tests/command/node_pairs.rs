@@ -112,6 +112,44 @@ fn killed_again_and_again_with_noise_in_pairs_they_reach_the_same_bits() {
     }
 }
 
+/// Ledger and folder from an older copy would draw shares again that neighbours have seen.
+#[test]
+fn a_node_that_was_set_back_releases_nothing() {
+    let trio = trio(400);
+    let start = |name: &str| {
+        let capture = trio.desk.path(&format!("{name}.sent")).display().to_string();
+        trio.spawn_with(&trio.typed(name, "all.agreement", name), name, &[("PRDO_TEST_CAPTURE", &capture)])
+    };
+    let mut children: Vec<Child> = NAMES.iter().map(|name| start(name)).collect();
+    trio.reach("north", 10);
+    stop(&mut children[..1]);
+    let kept = trio.desk.path("north/kept");
+    let files = || std::fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().path());
+    let copies: Vec<_> = files().map(|path| (std::fs::read(&path).unwrap(), path)).collect();
+    let (ledger, charged) = (trio.desk.bytes("north.csv.ledger"), trio.charged("north"));
+    children[0] = start("north");
+    trio.reach("north", charged + 20);
+    stop(&mut children[..1]);
+    let sent = trio.desk.read("north.sent");
+    for (bytes, path) in copies {
+        std::fs::write(path, bytes).unwrap();
+    }
+    std::fs::write(trio.desk.path("north.csv.ledger"), ledger).unwrap();
+    children[0] = start("north");
+    assert_ne!(trio.wait(&mut children[0], "north"), Some(0));
+    stop(&mut children[1..]);
+    // What it may have sent before it knew is what it sent then.
+    let again = trio.desk.read("north.sent");
+    let before: std::collections::BTreeSet<&str> = sent.lines().collect();
+    assert!(again[sent.len()..].lines().all(|line| before.contains(line)), "{again}");
+    assert!(trio.charged("north") <= charged + 1);
+    assert!(
+        trio.told("north").contains("older copy") || trio.told("north").contains("rolled back"),
+        "{}",
+        trio.told("north")
+    );
+}
+
 /// Secrets are the operating system's here. A member comes late, and is away for a while later on.
 #[test]
 fn no_second_run_has_the_same_shares() {

@@ -115,9 +115,9 @@ fn share_keys_of_another_time_are_refused() {
         disks.home.replace(home);
         disks.start(1).map(|node| node.home.share_keys().map(ShareKeys::round))
     };
-    for now in 0..5 {
+    for (now, snapshot) in snapshots.iter().enumerate() {
         for at in 0..5 {
-            let found = with_keys_of(at, snapshots[now].clone());
+            let found = with_keys_of(at, snapshot.clone());
             match at {
                 // Those of the round before are what a crash between message and keys leaves: they are moved on.
                 _ if at == now || at + 1 == now => assert_eq!(found, Ok(Some(now as u64)), "{at} at {now}"),

@@ -94,7 +94,7 @@ fn no_crash_gives_a_second_noise() {
 #[test]
 fn killed_at_every_durable_step() {
     // A round writes a charge, what is sent and the state: the points go through several rounds of every method.
-    let points = killed_at(24, |seed| Problem::numbered(seed));
+    let points = killed_at(24, Problem::numbered);
     assert!(points >= 20 * 25, "only {points} processes were killed");
 }
 
