@@ -10,7 +10,7 @@
 use prdo_algorithm::{Exchanges, Message, Shape};
 use prdo_peer::iroh::{Limits, Links, Neighbour, Setup};
 use prdo_peer::transport::{Incoming, Open, Transport};
-use prdo_peer::wire::{Expected, Frame, FrameKind, HEADER, Hash, Header, Ways};
+use prdo_peer::wire::{Expected, Frame, FrameKind, Hash, Header, Ways};
 use prdo_privacy::{Noised, Packed, Packing, PublicDither, Released, Start};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -121,10 +121,10 @@ impl Mixings {
         let mut heard_by = vec![Vec::new(); nodes];
         let mut hears = vec![Vec::new(); nodes];
         for mixing in self.turns() {
-            for i in 0..nodes {
+            for (i, hears) in hears.iter_mut().enumerate() {
                 for (j, _) in mixing.row_entries(i).filter(|(_, weight)| *weight > 0.0) {
                     heard_by[j].push(i as u32);
-                    hears[i].push(j as u32);
+                    hears.push(j as u32);
                 }
             }
         }

@@ -82,7 +82,8 @@ proptest! {
             ("4 bits, 2 local steps", local(bits(plain.clone(), 4.0), 2.0)),
         ] {
             let mut run = open(&data, &w, Method::Ed, settings, (Sampling::Full, 5, 5), 1);
-            go(&mut run, 6000, false);
+            // A sign says least per exchange.
+            go(&mut run, if what == "signs" { 20_000 } else { 6000 }, false);
             let error = distance(&stack(&run), &best);
             prop_assert!(error < 1e-8, "{what}: {error:e}");
         }

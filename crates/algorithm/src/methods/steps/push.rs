@@ -45,6 +45,8 @@ pub struct State<P: Protection> {
 }
 
 impl<P: Protection> StepState<P> for State<P> {
+    // Gradients are asked for at z.
+    #[allow(clippy::misnamed_getters)]
     fn x(&self) -> &Released<P> {
         &self.z
     }
