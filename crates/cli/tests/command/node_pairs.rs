@@ -201,6 +201,53 @@ fn no_second_run_has_the_same_shares() {
     stop(&mut children);
 }
 
+/// The rest of three are two: against each other they have their own noise alone, and are told what holds of the old one.
+#[test]
+fn the_others_go_on_from_noise_in_pairs() {
+    let trio = trio(80);
+    let mut children: Vec<_> = NAMES.iter().map(|name| trio.start(name)).collect();
+    trio.reach("north", 4);
+    stop(&mut children);
+    let done = NAMES.map(|name| trio.charged(name)).into_iter().max().unwrap();
+    let desk = &trio.desk;
+    let more = desk.read("run.toml").replace("rounds = 80", "rounds = 5");
+    let init = format!("--members {{}} --out two.agreement --continues all.agreement --rounds-done {done}");
+    let typed = |file: &str, members: &str| format!("node init {file} {}", init.replace("{}", members));
+    // All three, as before: but not against more than before.
+    desk.write("outsiders.toml", desk.read("run.toml").replace("\"pairs\"", "\"pairs\"\ncolluders = 0"));
+    desk.prdo("node init outsiders.toml --members members.toml --out outsiders.agreement").done();
+    for name in NAMES {
+        desk.prdo(&format!("node sign outsiders.agreement --key {name}.key")).done();
+    }
+    desk.write("more.toml", &more);
+    let larger = typed("more.toml", "members.toml").replace("all.agreement", "outsiders.agreement");
+    refused(desk, &larger, &["colluders = 1", "at most 0", "outsiders.agreement"]);
+    let two: String = desk.read("members.toml").split_inclusive("\n\n").take(2).collect();
+    desk.write("two.toml", two);
+    let rest = more.replace("\"ring\"", "\"path\"").replace("\"pairs\"", "\"independent\"");
+    desk.write("rest.toml", rest);
+    let told = desk.prdo(&typed("rest.toml", "two.toml")).done().stderr;
+    assert!(told.contains("holds against outsiders and any one member only"), "{told}");
+    for name in &NAMES[..2] {
+        desk.prdo(&format!("node sign two.agreement --key {name}.key")).done();
+    }
+    let start = |name: &&str| {
+        let home = format!("{name}-2");
+        trio.spawn(&format!("{} --from {name}", trio.typed(name, "two.agreement", &home)), &home)
+    };
+    let mut children: Vec<_> = NAMES[..2].iter().map(start).collect();
+    for (child, name) in children.iter_mut().zip(NAMES) {
+        trio.done(child, &format!("{name}-2"));
+    }
+    let ledger = trio.ledger("north");
+    assert_eq!(
+        (ledger.runs()[0].colluders, ledger.runs()[1].colluders, ledger.colluders()),
+        (Some(1), None, Some(1))
+    );
+    let summary: serde_json::Value = serde_json::from_str(&desk.read("north-2/summary.json")).unwrap();
+    assert_eq!(summary["colluders"], 1);
+}
+
 #[test]
 fn people_are_told_against_whom_and_what_is_missing() {
     let trio = trio(4);
