@@ -48,6 +48,8 @@ pub struct BudgetForecast {
     pub after: f64,
     pub budget: Target,
     pub rounds_left: u32,
+    /// Against how many members together these hold, where noise is in pairs in this run or in an earlier one.
+    pub colluders: Option<u32>,
 }
 
 /// An open ledger, or what one would begin with.
@@ -145,7 +147,9 @@ impl Account {
                 delta,
             });
         }
-        Ok(BudgetForecast { spent, after, budget: self.budget, rounds_left })
+        let earlier = self.ledger.as_ref().and_then(|ledger| ledger.contents().colluders());
+        let colluders = earlier.into_iter().chain(membership.colluders()).min();
+        Ok(BudgetForecast { spent, after, budget: self.budget, rounds_left, colluders })
     }
 
     /// What the rounds that are left release.
@@ -204,8 +208,8 @@ fn others_beside(
 /// A ledger to which nothing was charged, or that of another member of the same run, on one machine with this one.
 fn is_harmless(membership: &Membership, ledger: &[u8]) -> bool {
     let Ok(contents) = Contents::parse(ledger) else { return false };
-    let (agreement, number) = (membership.agreement.hash(), membership.number as u32);
-    let another = contents.runs().iter().any(|run| run.agreement == *agreement && run.member != number);
+    let (agreement, number) = (membership.agreement.run_hash(), membership.number as u32);
+    let another = contents.runs().iter().any(|run| run.agreement == agreement && run.member != number);
     another || contents.history().is_empty()
 }
 

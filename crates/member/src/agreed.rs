@@ -45,6 +45,7 @@ impl Proposal {
             exchanges: recipe.method.exchanges(&recipe.settings),
             dimension: planned.model.dimension as u64,
             relay: self.relay,
+            share_keys: planned.pairs.is_some(),
             facts: Facts { features, classes, class_names, feature_names, image },
             weights: turns.next().unwrap_or_default(),
             later_weights: turns.collect(),
@@ -88,6 +89,7 @@ fn check_against(agreement: &Agreement, run: &RunFile, planned: &Planned) -> Res
         ("final_mixings", said.final_mixings.to_string(), meant.final_mixings.to_string()),
         ("packing", said.shape.packing.to_string(), meant.shape.packing.to_string()),
         ("dimension", terms.dimension.to_string(), planned.model.dimension.to_string()),
+        ("share_keys", terms.share_keys.to_string(), planned.pairs.is_some().to_string()),
     ] {
         if said != meant {
             let message =

@@ -7,8 +7,10 @@ use prdo_peer::agreement::AgreementError;
 use prdo_peer::dir::DirectoryError;
 use prdo_peer::disk::DiskError;
 use prdo_peer::home::HomeError;
+use prdo_peer::identity::IdentityError as KeyFileError;
 use prdo_peer::ledger::LedgerFileError;
-use prdo_privacy::{GateError, ShardError, StartError};
+use prdo_peer::share_key::ShareKeyError;
+use prdo_privacy::{GateError, ShardError, SharesError, StartError};
 use prdo_runfile::ConfigError;
 
 /// A node that cannot start or resume. Nothing was released.
@@ -73,6 +75,10 @@ pub enum NodeError {
          or give the agreement that this run started with"
     )]
     OtherAgreement { folder: String, theirs: String, ours: String },
+    #[error(transparent)]
+    ShareKey(#[from] ShareKeyError),
+    #[error(transparent)]
+    Shares(#[from] SharesError),
     /// What is wrong with the folder of the run that this one continues.
     #[error("{0}")]
     From(String),
@@ -97,6 +103,7 @@ impl NodeError {
             Self::Disk(_)
             | Self::Directory(DirectoryError::Disk(_))
             | Self::Ledger(LedgerFileError::Disk(_) | LedgerFileError::Broken { .. }) => false,
+            Self::ShareKey(ShareKeyError::File(KeyFileError::System { .. })) => false,
             Self::Home { error, .. } => {
                 !matches!(**error, HomeError::Disk(_) | HomeError::Broken(_) | HomeError::Lost)
             }

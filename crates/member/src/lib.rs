@@ -23,6 +23,7 @@ pub mod page;
 pub mod predict;
 pub mod prepare;
 pub mod records;
+mod shares;
 pub mod status;
 mod watched;
 pub mod watcher;

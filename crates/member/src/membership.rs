@@ -65,6 +65,12 @@ impl Membership {
         Guarantee { first_rate, rate, ..self.planned.guarantee }
     }
 
+    /// Against how many members together the run's ε holds, where noise is in pairs; otherwise it holds against any number.
+    pub fn colluders(&self) -> Option<u32> {
+        let mechanism = self.planned.pairs.as_ref();
+        mechanism.map(|pairs| u32::try_from(pairs.colluders()).unwrap_or(u32::MAX))
+    }
+
     /// The members it exchanges messages with: number and what the agreement says of them.
     pub fn neighbours(&self) -> Vec<(usize, &Member)> {
         let members = &self.agreement.terms().members;

@@ -1,9 +1,11 @@
 //! From a membership and own data to a session: everything is checked, then the folders are taken, then the records sealed.
 
+pub use crate::shares::Draws;
+
 use crate::account::{Account, BudgetForecast, LedgerOptions};
 use crate::agreed::agreed;
 use crate::records::{self, OwnRecords, Reading, RecordTable};
-use crate::{Membership, NodeError};
+use crate::{Membership, NodeError, shares};
 use prdo::build::BoxedModel;
 use prdo_accounting::Accountant;
 use prdo_algorithm::Neighbourhood;
@@ -17,7 +19,9 @@ use prdo_peer::ledger::{LedgerFile, Resume, lock};
 use prdo_peer::machine::{Patience, kept_payloads};
 use prdo_peer::session::Setup;
 use prdo_peer::wire::hex;
-use prdo_privacy::{Answerer, Clip, Gate, Ledger, Noised, PrivateRules, Released, Secret, Shard, Start};
+use prdo_privacy::{
+    Answerer, Clip, Gate, Ledger, NodeShares, Noised, PrivateRules, Released, Secret, Shard, Start,
+};
 use prdo_runfile::Key;
 use prdo_store::names::{AGREEMENT, KEPT};
 use std::path::Path;
@@ -25,6 +29,8 @@ use std::sync::{Arc, Mutex};
 
 /// What a member has of its own.
 pub struct Request<'a> {
+    /// The file of its identity, beside which its share keys are.
+    pub key: &'a Path,
     pub data: &'a Path,
     pub reading: Reading<'a>,
     pub ledger: &'a LedgerOptions,
@@ -40,6 +46,19 @@ pub struct Ready {
     accountant: Arc<Accountant>,
     home: Option<Directory>,
     pub forecast: BudgetForecast,
+}
+
+/// How a node begins.
+pub struct Beginning<'a> {
+    pub identity: &'a Identity,
+    /// The identity's file, beside which its share keys are.
+    pub key: &'a Path,
+    pub draws: Draws,
+    pub patience: Patience,
+    /// The folder of the run that this one continues.
+    pub from: Option<&'a Path>,
+    /// Whether the records were not in that run.
+    pub newcomer: bool,
 }
 
 /// A node about to begin.
@@ -66,6 +85,7 @@ impl Ready {
         if let Some(home) = request.home {
             check_home(home, &membership)?;
         }
+        shares::check(&membership, request.key, request.home)?;
         let home = request.home.map(Directory::open).transpose()?;
         let account = Account::look(&membership, request.ledger, request.data, &own.digest)?;
         if !account.others.is_empty() {
@@ -98,33 +118,26 @@ impl Ready {
         &self.own.warnings
     }
 
-    /// Opens the ledger and the folder, seals the records and gives what a session needs. `from` is the folder of the run
-    /// that this one continues.
+    /// Opens the ledger and the folder, seals the records and gives what a session needs.
     ///
     /// # Errors
     /// A folder or a ledger that does not fit; nothing was released.
-    pub fn begin(
-        self,
-        identity: &Identity,
-        secret: Secret,
-        patience: Patience,
-        from: Option<&Path>,
-        newcomer: bool,
-    ) -> Result<(Started, Membership), NodeError> {
+    pub fn begin(self, beginning: Beginning<'_>) -> Result<(Started, Membership), NodeError> {
+        let Beginning { identity, key, draws, patience, from, newcomer } = beginning;
         let Self { membership, own, account, accountant, home, .. } = self;
         let home = home.ok_or_else(|| NodeError::Foreign { folder: "(none)".into() })?;
         let terms = membership.agreement.terms();
-        let (run, hash, number) = (terms.run, *membership.agreement.hash(), membership.number as u32);
+        let (run, hash, number) = (terms.run, membership.agreement.run_hash(), membership.number as u32);
         let budget = account.budget;
         check_ledger(&membership, &account, &home, newcomer)?;
         let ledger = Arc::new(Mutex::new(account.open(&own.digest)?));
-        lock(&ledger).begin_run(&run, &hash, number, &terms.name)?;
+        lock(&ledger).begin_run_against(membership.colluders(), &run, &hash, number, &terms.name)?;
         keep_agreement(&home, &membership.agreement)?;
         let wrong =
             |error| NodeError::Home { folder: home.path().display().to_string(), error: Box::new(error) };
         let kept = Box::new(home.inside(KEPT)?);
         let payloads = kept_payloads(&terms.exchanges);
-        let (folder, saved) =
+        let (mut folder, saved) =
             Home::open(kept, run, hash, number, Arc::clone(&ledger), payloads).map_err(wrong)?;
         let start = match &saved.state {
             Some(_) => membership.planned.model.start.clone(),
@@ -137,7 +150,9 @@ impl Ready {
         let resume = lock(&ledger).resume(&run)?;
         let book = LedgerFile::book(&ledger, &run, &hash, number)?;
         let charged = Ledger::after(accountant, budget, resume.history.clone()).kept_by(Box::new(book));
-        let sealing = Sealing { membership: &membership, secret: Arc::new(secret), ledger: charged };
+        let shares = shares::take(&membership, (key, &draws), (&mut folder, &saved), wrong)?;
+        let secret = Arc::new(draws.into_secret());
+        let sealing = Sealing { membership: &membership, secret, ledger: charged, shares };
         let model = &membership.planned.model;
         let gate = match own.table {
             RecordTable::Numbers(table) => sealing.gate(model.numbers(), table, &resume)?,
@@ -160,6 +175,7 @@ struct Sealing<'a> {
     membership: &'a Membership,
     secret: Arc<Secret>,
     ledger: Ledger,
+    shares: Option<NodeShares>,
 }
 
 impl Sealing<'_> {
@@ -185,6 +201,9 @@ impl Sealing<'_> {
         };
         let shard = Shard::seal_in_slots(table, membership.slots())?;
         let mut gate = Gate::private(membership.number as u32, Arc::new(model), shard, self.secret, rules)?;
+        if let Some(shares) = self.shares {
+            gate = gate.with_shares(shares)?;
+        }
         gate.restore(resume.rounds, &resume.history)?;
         Ok(Box::new(gate))
     }
@@ -194,9 +213,9 @@ impl Sealing<'_> {
 fn check_home(folder: &Path, membership: &Membership) -> Result<(), NodeError> {
     let shown = || folder.display().to_string();
     if folder.join(AGREEMENT).is_file() {
-        let (found, ours) = (read_agreement(folder)?, membership.agreement.hash());
-        if found.hash() != ours {
-            let (theirs, ours) = (hex(found.hash()), hex(ours));
+        let (found, ours) = (read_agreement(folder)?.run_hash(), membership.agreement.run_hash());
+        if found != ours {
+            let (theirs, ours) = (hex(&found), hex(&ours));
             return Err(NodeError::OtherAgreement { folder: shown(), theirs, ours });
         }
         return Ok(());
@@ -230,7 +249,7 @@ fn check_ledger(
 ) -> Result<(), NodeError> {
     let (ledger, home) = (account.path.display().to_string(), home.path());
     let kept = std::fs::read_dir(home.join(KEPT)).is_ok_and(|mut files| files.next().is_some());
-    if kept && !account.knows(membership.agreement.hash()) {
+    if kept && !account.knows(&membership.agreement.run_hash()) {
         return Err(NodeError::LedgerOfHome { ledger, home: home.display().to_string() });
     }
     match membership.agreement.terms().continues {
@@ -265,11 +284,11 @@ fn start(
         },
         (Some(old), Some(folder)) => {
             let agreement = read_agreement(folder)?;
-            if agreement.hash() != old {
+            if agreement.run_hash() != *old {
                 return Err(NodeError::From(format!(
                     "--from {} belongs to the agreement with the hash {}; the new one continues {}",
                     folder.display(),
-                    hex(agreement.hash()),
+                    hex(&agreement.run_hash()),
                     hex(old)
                 )));
             }
@@ -312,7 +331,7 @@ fn saved_model(
     let number = agreement.member_of(&identity.public()).ok_or_else(stranger)?;
     let wrong = |error| NodeError::Home { folder: shown.to_string(), error: Box::new(error) };
     let disk = Directory::open(folder)?.inside(KEPT)?;
-    let (run, hash) = (agreement.terms().run, *agreement.hash());
+    let (run, hash) = (agreement.terms().run, agreement.run_hash());
     let payloads = kept_payloads(&agreement.terms().exchanges);
     let opened = Home::open(Box::new(disk), run, hash, number as u32, Arc::clone(ledger), payloads);
     let (_, saved) = opened.map_err(wrong)?;

@@ -59,6 +59,7 @@ fn by_ledger(status: &mut Status, agreement: &Agreement) {
     match contents {
         Ok(contents) => {
             let run = contents.run(&agreement.terms().run);
+            status.colluders = contents.colluders();
             status.rounds_charged = Some(run.map_or(0, |run| run.charges.len() as u64));
             let (history, delta) = (contents.history(), contents.budget().map_or(1e-5, |b| b.delta()));
             let spent = match history.is_empty() {

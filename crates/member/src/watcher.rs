@@ -164,6 +164,7 @@ impl Watcher {
             budget: status.budget,
             delta: status.delta,
             noise_multiplier: status.noise_multiplier,
+            colluders: status.colluders,
             test_accuracy: status.test_accuracy,
             unconfirmed: Some(unconfirmed.to_vec()),
             test_seed: status.test_seed,

@@ -4,23 +4,22 @@
 //! The private key's 32 bytes are what iroh calls a secret key, so the key that signs the agreement is the key that
 //! the links prove.
 
+pub use crate::private_file::KeyFileError as IdentityError;
+
+use crate::private_file;
 use crate::wire::{Hash, from_hex, hex};
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
-use prdo_disk::{folder_of, sync_folder};
 use std::fmt;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{Read, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
 /// What a signature is of, so that it can never be taken for one of something else.
 const SIGNED: &[u8] = b"prdo run agreement, signature version 1\0";
+/// The same of an agreement together with the signer's share key.
+const SIGNED_WITH: &[u8] = b"prdo run agreement and share key, signature version 1\0";
 
 const REMARK: &str =
     "# A prdo node's private key. Whoever has it can speak in its name: keep it, show it to nobody.";
-
-/// The most bytes of a key file that are read.
-const LONGEST: u64 = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PublicKey([u8; 32]);
@@ -32,27 +31,6 @@ pub struct Signature([u8; 64]);
 /// A node's key pair. Wiped from memory when dropped.
 pub struct Identity {
     key: SigningKey,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IdentityError {
-    #[error("{path} already exists, and a key is never overwritten: choose another name")]
-    Exists { path: String },
-    #[error("no key file {path}: create one with `prdo node key {path}`")]
-    Absent { path: String },
-    #[error(
-        "{path} has the permissions {mode:04o}: others can use the private key in it; run `chmod 600 {path}`"
-    )]
-    Open { path: String, mode: u32 },
-    #[error(
-        "{path} belongs to user {owner}, this is user {me}: whoever owns it can change it; run `chown {me} {path}`"
-    )]
-    Owner { path: String, owner: u32, me: u32 },
-    /// The problem never shows a part of the key.
-    #[error("{path} is not a prdo key file: {problem}")]
-    Format { path: String, problem: &'static str },
-    #[error("{what} {path}: {problem}")]
-    System { what: &'static str, path: String, problem: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,10 +58,11 @@ impl PublicKey {
         hex(&self.0[..6])
     }
 
-    /// Whether `signature` is this key's of the agreement with this hash.
-    pub fn signed(&self, agreement: &Hash, signature: &Signature) -> bool {
+    /// Whether `signature` is this key's of the agreement with this hash, and of the signer's share key where there is one.
+    pub fn signed(&self, agreement: &Hash, share_key: Option<&[u8; 32]>, signature: &Signature) -> bool {
         let Ok(key) = VerifyingKey::from_bytes(&self.0) else { return false };
-        key.verify_strict(&statement(agreement), &ed25519_dalek::Signature::from_bytes(&signature.0)).is_ok()
+        let signature = ed25519_dalek::Signature::from_bytes(&signature.0);
+        key.verify_strict(&statement(agreement, share_key), &signature).is_ok()
     }
 }
 
@@ -157,47 +136,13 @@ impl Identity {
     /// A new key pair in a new file that only its owner may read.
     pub fn create(path: &Path) -> Result<Self, IdentityError> {
         let identity = Self::generate()?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => IdentityError::Exists { path: path.display().to_string() },
-            _ => system("cannot create the key file", path)(e),
-        })?;
-        let written = file.write_all(identity.text().as_bytes()).and_then(|()| file.sync_all());
-        written.map_err(|e| {
-            let _ = std::fs::remove_file(path);
-            system("cannot write the key file", path)(e)
-        })?;
-        sync_folder(folder_of(path));
+        private_file::create(path, &identity.text())?;
         Ok(identity)
     }
 
     /// The key pair in a file.
     pub fn read(path: &Path) -> Result<Self, IdentityError> {
-        let mut file = File::open(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => IdentityError::Absent { path: path.display().to_string() },
-            _ => system("cannot read the key file", path)(e),
-        })?;
-        let found = file.metadata().map_err(system("cannot examine the key file", path))?;
-        let format = |problem| IdentityError::Format { path: path.display().to_string(), problem };
-        if !found.is_file() {
-            return Err(format("it is not a file"));
-        }
-        let mut text = Zeroizing::new(String::new());
-        let read = Read::by_ref(&mut file).take(LONGEST).read_to_string(&mut text);
-        read.map_err(|e| match e.kind() {
-            std::io::ErrorKind::InvalidData => format("it is not text"),
-            _ => system("cannot read the key file", path)(e),
-        })?;
-        // What is no key file at all is called so, before anybody is told to change its mode.
-        let identity = Self::parse(&text).map_err(format);
-        match check_owner(path, &found) {
-            Err(IdentityError::Open { .. }) if identity.is_err() => identity,
-            Err(error) => Err(error),
-            Ok(()) => identity,
-        }
+        private_file::read(path, Self::parse)
     }
 
     /// The key pair of a key file's text.
@@ -205,10 +150,7 @@ impl Identity {
     /// # Errors
     /// What is wrong with it, without showing a part of it.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
-        let value = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|rest| rest.strip_prefix(" = \"")).and_then(|rest| rest.strip_suffix('"'))
-        };
+        let value = |name| private_file::value(text, name);
         let private = value("private").ok_or("it has no line private = \"…\"")?;
         let secret =
             from_hex::<32>(private).ok_or("its private key is not 64 lower-case hexadecimal digits")?;
@@ -237,35 +179,18 @@ impl Identity {
         self.key.as_bytes()
     }
 
-    pub fn sign(&self, agreement: &Hash) -> Signature {
-        Signature(self.key.sign(&statement(agreement)).to_bytes())
+    /// Signs an agreement, and the share key that goes with it where there is one.
+    pub fn sign(&self, agreement: &Hash, share_key: Option<&[u8; 32]>) -> Signature {
+        Signature(self.key.sign(&statement(agreement, share_key)).to_bytes())
     }
 }
 
 /// The bytes that are signed.
-fn statement(agreement: &Hash) -> Vec<u8> {
-    [SIGNED, agreement].concat()
-}
-
-#[cfg(unix)]
-fn check_owner(path: &Path, found: &Metadata) -> Result<(), IdentityError> {
-    use std::os::unix::fs::MetadataExt;
-    let (mode, owner, me) = (found.mode() & 0o7777, found.uid(), rustix::process::geteuid().as_raw());
-    let path = path.display().to_string();
-    match owner == me {
-        false => Err(IdentityError::Owner { path, owner, me }),
-        true if mode & 0o077 != 0 => Err(IdentityError::Open { path, mode }),
-        true => Ok(()),
+fn statement(agreement: &Hash, share_key: Option<&[u8; 32]>) -> Vec<u8> {
+    match share_key {
+        None => [SIGNED, agreement].concat(),
+        Some(share_key) => [SIGNED_WITH, agreement, share_key].concat(),
     }
-}
-
-#[cfg(not(unix))]
-fn check_owner(_: &Path, _: &Metadata) -> Result<(), IdentityError> {
-    Ok(())
-}
-
-fn system<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> IdentityError + 'a {
-    move |error| IdentityError::System { what, path: path.display().to_string(), problem: error.to_string() }
 }
 
 #[cfg(test)]
@@ -312,17 +237,26 @@ mod tests {
     #[test]
     fn signatures_are_of_one_key_and_one_agreement() {
         let (a, b) = (Identity::from_secret(&[1; 32]), Identity::from_secret(&[2; 32]));
-        let signature = a.sign(&[7; 32]);
-        assert!(a.public().signed(&[7; 32], &signature));
-        assert!(!a.public().signed(&[8; 32], &signature) && !b.public().signed(&[7; 32], &signature));
+        let signature = a.sign(&[7; 32], None);
+        assert!(a.public().signed(&[7; 32], None, &signature));
+        assert!(
+            !a.public().signed(&[8; 32], None, &signature) && !b.public().signed(&[7; 32], None, &signature)
+        );
         for bit in 0..512 {
             let mut bytes = *signature.as_bytes();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(!a.public().signed(&[7; 32], &Signature::from_bytes(bytes)), "{bit}");
+            assert!(!a.public().signed(&[7; 32], None, &Signature::from_bytes(bytes)), "{bit}");
         }
+        // One share key more, or another, is another statement.
+        let with = a.sign(&[7; 32], Some(&[5; 32]));
+        assert!(a.public().signed(&[7; 32], Some(&[5; 32]), &with));
+        for share_key in [None, Some(&[6; 32])] {
+            assert!(!a.public().signed(&[7; 32], share_key, &with));
+        }
+        assert!(!a.public().signed(&[7; 32], Some(&[5; 32]), &signature));
         // Of the bare hash, without what says what it is: not ours.
         let bare = Signature(a.key.sign(&[7; 32]).to_bytes());
-        assert!(!a.public().signed(&[7; 32], &bare));
+        assert!(!a.public().signed(&[7; 32], None, &bare));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! * [`session`] joins the machine with the gate it asks and the folder it keeps things in; [`driver`] adds the network
 //!   and the clock;
 //! * [`wire`] is what travels: a fixed header bound to run, agreement, sender, receiver and exchange, then bytes;
-//! * [`identity`] and [`agreement`] are who takes part and what all have signed;
+//! * [`identity`] and [`agreement`] are who takes part and what all have signed; [`share_key`] is what two members draw shares
+//!   from where noise is in pairs;
 //! * [`home`] and [`ledger`] are what is kept, on a [`disk`] (a folder of real files: [`dir`]); [`transport`] is how
 //!   neighbours are reached: [`local`] within one process, `iroh` over QUIC.
 //!
@@ -27,6 +28,8 @@ pub mod ledger;
 pub mod local;
 pub mod machine;
 pub mod memory;
+mod private_file;
 pub mod session;
+pub mod share_key;
 pub mod transport;
 pub mod wire;

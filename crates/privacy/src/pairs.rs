@@ -9,7 +9,7 @@ use chacha20::ChaCha12Rng;
 use prdo_accounting::pairs::{Pairs, PairsError, Secrets, choose, default_ratio};
 use rand::SeedableRng;
 use std::sync::Arc;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Key-derivation contexts.
 const BETWEEN: &str = "prdo 2026-11 pairs v1: key of two members";
@@ -100,6 +100,11 @@ pub enum SecretsOf {
 }
 
 impl PairSettings {
+    /// r of a method with so many exchanges per round.
+    pub fn ratio(&self, exchanges: u32) -> f64 {
+        self.ratio.unwrap_or_else(|| default_ratio(exchanges))
+    }
+
     /// The two parts that replace independent noise of multiplier `z` at nodes that have these links and so many exchanges
     /// per round.
     pub fn mechanism(
@@ -112,8 +117,7 @@ impl PairSettings {
             SecretsOf::Complete => Secrets::complete(nodes)?,
             SecretsOf::Graph => Secrets::between(nodes, links)?,
         };
-        let ratio = self.ratio.unwrap_or_else(|| default_ratio(exchanges));
-        let choice = choose(z, &secrets, self.colluders, ratio)?;
+        let choice = choose(z, &secrets, self.colluders, self.ratio(exchanges))?;
         PairMechanism::new(choice.pairs, secrets, self.colluders)
     }
 }
@@ -179,39 +183,95 @@ pub enum SharesError {
     GoneBy { at: u64, round: u64 },
 }
 
-/// What one node draws its shares from.
-#[derive(Debug)]
-pub struct NodeShares {
-    mechanism: Arc<PairMechanism>,
-    node: u32,
+/// The keys of one round that a node has with its partners, in rising order of partners: what is kept of its shares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareKeys {
     /// The round whose keys these are.
     round: u64,
     keys: Vec<(u32, PairKey)>,
 }
 
-impl NodeShares {
-    /// The keys of `round` with every partner of the node, in any order.
-    pub fn new(
-        mechanism: Arc<PairMechanism>,
-        node: u32,
-        round: u64,
-        keys: impl IntoIterator<Item = (u32, PairKey)>,
-    ) -> Result<Self, SharesError> {
+/// Bytes of a partner's number and of the key with it.
+const KEPT_KEY: usize = 36;
+
+impl ShareKeys {
+    /// Keys of `round` with these partners, in any order.
+    pub fn new(round: u64, keys: impl IntoIterator<Item = (u32, PairKey)>) -> Self {
         let mut keys: Vec<(u32, PairKey)> = keys.into_iter().collect();
         keys.sort_by_key(|(partner, _)| *partner);
-        let found: Vec<u32> = keys.iter().map(|(partner, _)| *partner).collect();
+        Self { round, keys }
+    }
+
+    /// Those of a node in a simulation, for its first round.
+    pub fn simulated(mechanism: &PairMechanism, node: u32, secret: &Secret) -> Self {
+        let key = |partner: u32| (partner, PairKey::simulated(secret, node, partner));
+        Self::new(0, mechanism.partners(node).into_iter().map(key))
+    }
+
+    pub fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// Moves on to the keys of `round` and forgets those before it.
+    ///
+    /// # Guarantee
+    /// Never back: from the keys of a round those of earlier rounds cannot be found.
+    pub fn advance_to(&mut self, round: u64) -> Result<(), SharesError> {
+        if round < self.round {
+            return Err(SharesError::GoneBy { at: self.round, round });
+        }
+        for _ in self.round..round {
+            self.keys.iter_mut().for_each(|(_, key)| key.advance());
+        }
+        self.round = round;
+        Ok(())
+    }
+
+    /// The keys as bytes, for a node's own disk and nothing else. The round stands beside them.
+    pub fn save(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(KEPT_KEY * self.keys.len()));
+        for (partner, key) in &self.keys {
+            bytes.extend_from_slice(&partner.to_le_bytes());
+            bytes.extend_from_slice(&key.0);
+        }
+        bytes
+    }
+
+    /// The keys of `round` from bytes that `save` made; `None` for others.
+    pub fn load(round: u64, bytes: &[u8]) -> Option<Self> {
+        let key = |part: &[u8]| {
+            let (partner, key) = part.split_first_chunk::<4>()?;
+            Some((u32::from_le_bytes(*partner), PairKey(*key.first_chunk::<32>()?)))
+        };
+        let keys = bytes.chunks(KEPT_KEY).map(|part| key(part).filter(|_| part.len() == KEPT_KEY));
+        let keys: Vec<_> = keys.collect::<Option<_>>()?;
+        keys.is_sorted_by(|(a, _), (b, _)| a < b).then_some(Self { round, keys })
+    }
+}
+
+/// What one node draws its shares from.
+#[derive(Debug)]
+pub struct NodeShares {
+    mechanism: Arc<PairMechanism>,
+    node: u32,
+    keys: ShareKeys,
+}
+
+impl NodeShares {
+    /// Keys with every partner of the node.
+    pub fn new(mechanism: Arc<PairMechanism>, node: u32, keys: ShareKeys) -> Result<Self, SharesError> {
+        let found: Vec<u32> = keys.keys.iter().map(|(partner, _)| *partner).collect();
         let expected = mechanism.partners(node);
         if found != expected {
             return Err(SharesError::Partners { node, expected, found });
         }
-        Ok(Self { mechanism, node, round, keys })
+        Ok(Self { mechanism, node, keys })
     }
 
     /// Those of a node in a simulation.
     pub fn simulated(mechanism: Arc<PairMechanism>, node: u32, secret: &Secret) -> Result<Self, SharesError> {
-        let key = |partner: u32| (partner, PairKey::simulated(secret, node, partner));
-        let keys: Vec<_> = mechanism.partners(node).into_iter().map(key).collect();
-        Self::new(mechanism, node, 0, keys)
+        let keys = ShareKeys::simulated(&mechanism, node, secret);
+        Self::new(mechanism, node, keys)
     }
 
     pub fn node(&self) -> u32 {
@@ -227,19 +287,12 @@ impl NodeShares {
     /// # Guarantee
     /// Never back: a share that was drawn cannot be drawn again from what is left.
     pub(crate) fn advance_to(&mut self, round: u64) -> Result<(), SharesError> {
-        if round < self.round {
-            return Err(SharesError::GoneBy { at: self.round, round });
-        }
-        for _ in self.round..round {
-            self.keys.iter_mut().for_each(|(_, key)| key.advance());
-        }
-        self.round = round;
-        Ok(())
+        self.keys.advance_to(round)
     }
 
     /// Each partner's key with the sign of the share at this node, in rising order of partners.
     pub(crate) fn signed(&self) -> impl Iterator<Item = (f64, &PairKey)> {
-        self.keys.iter().map(|(partner, key)| (if self.node < *partner { 1.0 } else { -1.0 }, key))
+        self.keys.keys.iter().map(|(partner, key)| (if self.node < *partner { 1.0 } else { -1.0 }, key))
     }
 }
 
@@ -292,11 +345,34 @@ mod tests {
     #[test]
     fn a_node_needs_a_key_with_each_partner_and_with_nobody_else() {
         let key = || PairKey::agreed(&[1; 32], &[2; 32], 0, 1);
-        let of = |partners: &[u32]| NodeShares::new(mechanism(3), 1, 0, partners.iter().map(|p| (*p, key())));
+        let of = |partners: &[u32]| {
+            NodeShares::new(mechanism(3), 1, ShareKeys::new(0, partners.iter().map(|p| (*p, key()))))
+        };
         assert!(of(&[2, 0]).is_ok());
         for wrong in [&[0][..], &[0, 1, 2], &[0, 3], &[0, 0]] {
             assert!(matches!(of(wrong), Err(SharesError::Partners { node: 1, .. })), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn kept_keys_are_the_same_keys_and_damaged_ones_are_none() {
+        let secret = Secret::from_seed(5);
+        let mut keys = ShareKeys::simulated(&mechanism(4), 2, &secret);
+        keys.advance_to(7).unwrap();
+        let bytes = keys.save();
+        assert_eq!(ShareKeys::load(7, &bytes), Some(keys.clone()));
+        let mut later = ShareKeys::load(7, &bytes).unwrap();
+        later.advance_to(9).unwrap();
+        keys.advance_to(9).unwrap();
+        assert_eq!(later, keys);
+        assert_eq!(later.advance_to(8), Err(SharesError::GoneBy { at: 9, round: 8 }));
+        let swapped = [&bytes[36..], &bytes[..36]].concat();
+        for bad in [&bytes[1..], &bytes[..70], &swapped, &[&bytes[..36], &bytes[..36]].concat()] {
+            assert_eq!(ShareKeys::load(7, bad), None);
+        }
+        // Nothing of an earlier key is in what is kept later.
+        let later = later.save();
+        assert!(bytes.chunks(36).zip(later.chunks(36)).all(|(a, b)| a[..4] == b[..4] && a[4..] != b[4..]));
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct Agreed<'a> {
     /// What a run file knows too.
     pub known: Known<'a>,
     pub noise_multiplier: f64,
+    /// r, where noise is in pairs: also where it is the default.
+    pub ratio: Option<f64>,
     /// What the runs that this one continues released.
     pub earlier: &'a History,
 }
@@ -216,6 +218,7 @@ fn agreed_value(key: Key, run: &RunFile, agreed: &Agreed<'_>) -> Option<Value> {
         Key::ModelIntercept => model.has_optional_intercept().then(|| Value::Flag(run.intercept(model))),
         _ if is_parameter(key) && run.unread(key, model).is_some() => None,
         Key::PrivacyNoiseMultiplier => Some(Value::Float(agreed.noise_multiplier)),
+        Key::PrivacyRatio => agreed.ratio.map(Value::Float),
         Key::PrivacyEarlier if agreed.earlier.is_empty() => None,
         Key::PrivacyEarlier => Some(Value::Texts(earlier_texts(agreed.earlier))),
         Key::ResolvedBudget => {

@@ -29,6 +29,9 @@ pub struct Status {
     pub budget: Option<f64>,
     pub delta: Option<f64>,
     pub noise_multiplier: Option<f64>,
+    /// Against how many members together ε holds, where noise is in pairs; otherwise it holds against any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colluders: Option<u32>,
     pub neighbours: Vec<Neighbour>,
     pub test_accuracy: Option<f64>,
     /// For the owner of the records alone: `None` is not for whoever reads this, `Some(None)` is not known.
@@ -92,6 +95,9 @@ pub struct MemberSummary {
     pub budget: Option<f64>,
     pub delta: Option<f64>,
     pub noise_multiplier: Option<f64>,
+    /// Against how many members together ε holds, where noise is in pairs; otherwise it holds against any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colluders: Option<u32>,
     pub test_accuracy: Option<f64>,
     /// Neighbours that have not confirmed the last message.
     pub unconfirmed: Option<Vec<String>>,

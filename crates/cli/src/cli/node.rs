@@ -24,7 +24,8 @@ pub enum Node {
     /// Signs a run agreement, and gathers the signatures in other copies of it.
     #[command(
         after_help = "Example: prdo node sign clinics.agreement --key clinic.key --with from-b.agreement\n\
-        Read the file first: it is text. Whoever signs agrees to the members, the graph, the method and the privacy."
+        Read the file first: it is text. Whoever signs agrees to the members, the graph, the method and the privacy.\n\
+        With noise in pairs a share key for this agreement is made beside the key; `prdo node run` uses it once and removes it."
     )]
     Sign(SignArgs),
     /// Checks whether this member can take part: agreement, data, budget, neighbours. Releases nothing.

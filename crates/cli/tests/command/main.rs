@@ -35,6 +35,8 @@ mod node_features;
 #[cfg(all(unix, feature = "peers", debug_assertions))]
 mod node_many;
 #[cfg(all(unix, feature = "peers", debug_assertions))]
+mod node_pairs;
+#[cfg(all(unix, feature = "peers", debug_assertions))]
 mod node_refusals;
 #[cfg(all(unix, feature = "peers"))]
 mod node_walk;

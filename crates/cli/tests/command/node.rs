@@ -29,6 +29,9 @@ fn three_processes_give_the_simulators_bits() {
         ("prdo", 6, ("[batch]", "exchanges = 3\nfinal_mixings = 5\n\n[batch]")),
         ("muffliato", 5, ("[batch]", "exchanges = 6\nfinal_mixings = 2\n\n[batch]")),
         ("ed", 9, ("0.4\n", "\"0.4, 0.2 from 5\"\n\n[wire]\nkind = \"top\"\n")),
+        // Noise that cancels between them.
+        ("prdo", 12, ("delta = 1e-3", "delta = 1e-3\nnoise = \"pairs\"")),
+        ("edm", 8, ("delta = 1e-3", "delta = 1e-3\nnoise = \"pairs\"\ncolluders = 0\nsecrets = \"graph\"")),
     ] {
         let trio = Trio::changed(method, rounds, |settings| settings.replacen(usual, other, 1));
         let mut children: Vec<_> = NAMES.iter().map(|name| (trio.start(name), *name)).collect();

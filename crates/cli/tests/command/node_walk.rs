@@ -70,7 +70,7 @@ fn the_walk_through_works_as_written() {
         }
     }
     finish(&mut nodes);
-    assert_eq!(typed_in_all, 13);
+    assert_eq!(typed_in_all, 14);
 }
 
 #[track_caller]

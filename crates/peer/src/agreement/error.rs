@@ -26,13 +26,29 @@ pub enum AgreementError {
     Matrix(#[from] MixingError),
     #[error("weights: {0}")]
     Weights(#[from] NetworkError),
-    #[error("line {line} is not a signature: it must be `signature NAME KEY DIGITS`, members in order")]
+    #[error(
+        "line {line} is not a signature: it must be `signature NAME KEY DIGITS` (with noise in pairs `signature NAME KEY \
+         SHARE-KEY DIGITS`), members in order"
+    )]
     SignatureLine { line: usize },
     #[error(
         "the signature of {name} is not of these terms, whose hash is {hash}: they were changed after {name} signed, or \
          the signature was"
     )]
     Forged { name: String, hash: String },
+    #[error("{name} signed {}", if *wanted {
+        "without a share key, which noise in pairs needs: sign with `prdo node sign`"
+    } else {
+        "with a share key, which an agreement without noise in pairs must not have"
+    })]
+    ShareKey { name: String, wanted: bool },
+    #[error("{} and {} signed with the same share key: every member makes its own", names[0], names[1])]
+    SameShareKey { names: [String; 2] },
+    #[error(
+        "{name} signed the two copies with different share keys: keep the copy whose private half is still beside its key, \
+         without the other one's signature"
+    )]
+    TwoShareKeys { name: String },
     #[error("the key {key} does not belong to a member; the members are {members}")]
     NotAMember { key: String, members: String },
     #[error("it is not signed by {}: each of them runs `prdo node sign`", missing.join(", "))]

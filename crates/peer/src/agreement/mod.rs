@@ -14,6 +14,7 @@ pub use text::{LONGEST, MARKER, parse_members};
 
 use crate::identity::{Identity, PublicKey, Signature};
 use crate::machine::Row;
+use crate::share_key::ShareKey;
 use crate::wire::{Expected, Hash, Ways, hex};
 use prdo_algorithm::Exchanges;
 use std::collections::BTreeSet;
@@ -62,6 +63,8 @@ pub struct Terms {
     pub dimension: u64,
     /// An own relay for members that cannot reach each other directly; none unless named.
     pub relay: Option<String>,
+    /// Whether each member signs a share key of its own too, for noise in pairs.
+    pub share_keys: bool,
     pub facts: Facts,
     pub members: Vec<Member>,
     /// Each member's row of W: (member, weight) ascending, its own entry included.
@@ -87,7 +90,12 @@ pub struct Agreement {
     hash: Hash,
     /// By member.
     signatures: Vec<Option<Signature>>,
+    /// By member: there with the signature where the terms want share keys, and only there.
+    share_keys: Vec<Option<ShareKey>>,
 }
+
+/// What the hash of a run is derived for, where members have share keys.
+const WITH_SHARE_KEYS: &str = "prdo 2026-11 agreement v1: terms and share keys";
 
 impl Agreement {
     /// The agreement on these terms, not signed yet.
@@ -122,8 +130,9 @@ impl Agreement {
     }
 
     fn unsigned(terms: Terms, text: String) -> Self {
-        let (hash, signatures) = (*blake3::hash(text.as_bytes()).as_bytes(), vec![None; terms.members.len()]);
-        Self { terms, text, hash, signatures }
+        let members = terms.members.len();
+        let (hash, signatures) = (*blake3::hash(text.as_bytes()).as_bytes(), vec![None; members]);
+        Self { terms, text, hash, signatures, share_keys: vec![None; members] }
     }
 
     /// Reads and verifies the lines below the marker. Members sign in any order but stand in theirs.
@@ -132,18 +141,38 @@ impl Agreement {
         let mut least = 0;
         for (k, line) in below.split_inclusive('\n').enumerate() {
             let refuse = || AgreementError::SignatureLine { line: first_line + k };
-            let (name, key, signature) = text::signature(line).ok_or_else(refuse)?;
+            let read = text::signature(line).ok_or_else(refuse)?;
+            let text::SignatureLine { name, key, share_key, signature } = read;
             let member = self.member_of(&key).filter(|m| *m >= least).ok_or_else(refuse)?;
             if self.terms.members.get(member).is_none_or(|m| m.name != name) {
                 return Err(refuse());
             }
-            if !key.signed(&self.hash, &signature) {
+            if share_key.is_some() != self.terms.share_keys {
+                return Err(AgreementError::ShareKey { name: name.into(), wanted: self.terms.share_keys });
+            }
+            if !key.signed(&self.hash, share_key.as_ref().map(ShareKey::as_bytes), &signature) {
                 return Err(AgreementError::Forged { name: name.into(), hash: hex(&self.hash) });
             }
-            if let Some(slot) = self.signatures.get_mut(member) {
-                *slot = Some(signature);
-            }
+            self.enter(member, share_key, signature)?;
             least = member + 1;
+        }
+        Ok(())
+    }
+
+    /// Takes in a member's valid signature. Nobody's share key is another's.
+    fn enter(
+        &mut self,
+        member: usize,
+        share_key: Option<ShareKey>,
+        signature: Signature,
+    ) -> Result<(), AgreementError> {
+        let twin = share_key.and_then(|key| self.share_keys.iter().position(|other| *other == Some(key)));
+        if let Some(twin) = twin.filter(|twin| *twin != member) {
+            let name = |i: usize| self.terms.members.get(i).map_or_else(String::new, |m| m.name.clone());
+            return Err(AgreementError::SameShareKey { names: [name(twin), name(member)] });
+        }
+        if let (Some(slot), Some(key)) = (self.signatures.get_mut(member), self.share_keys.get_mut(member)) {
+            (*slot, *key) = (Some(signature), share_key);
         }
         Ok(())
     }
@@ -151,9 +180,10 @@ impl Agreement {
     /// The file: terms, marker, signatures.
     pub fn to_file(&self) -> String {
         let mut file = format!("{}{MARKER}\n", self.text);
-        for (member, signature) in self.terms.members.iter().zip(&self.signatures) {
+        let signed = self.share_keys.iter().zip(&self.signatures);
+        for (member, (share_key, signature)) in self.terms.members.iter().zip(signed) {
             if let Some(signature) = signature {
-                file.push_str(&text::signature_line(member, signature));
+                file.push_str(&text::signature_line(member, share_key.as_ref(), signature));
             }
         }
         file
@@ -168,9 +198,32 @@ impl Agreement {
         &self.text
     }
 
-    /// BLAKE3 of [`Agreement::text`].
+    /// BLAKE3 of [`Agreement::text`]: what is signed.
     pub fn hash(&self) -> &Hash {
         &self.hash
+    }
+
+    /// What ledgers, folders and frames carry: the hash of the terms, and of all share keys where members have them.
+    ///
+    /// # Guarantee
+    /// Members with the same one have the same terms and the same share keys: whoever signs with one key for some and with
+    /// another for others is refused by them, as somebody with another agreement.
+    pub fn run_hash(&self) -> Hash {
+        if !self.terms.share_keys {
+            return self.hash;
+        }
+        let mut hasher = blake3::Hasher::new_derive_key(WITH_SHARE_KEYS);
+        hasher.update(&self.hash);
+        for key in &self.share_keys {
+            // One that is missing is written as what no key is.
+            hasher.update(key.as_ref().map_or(&[0; 32], ShareKey::as_bytes).as_slice());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// By member; `None` for those who have not signed, and where the terms want none.
+    pub fn share_keys(&self) -> &[Option<ShareKey>] {
+        &self.share_keys
     }
 
     pub fn signatures(&self) -> &[Option<Signature>] {
@@ -191,12 +244,18 @@ impl Agreement {
         })
     }
 
-    /// Adds a member's signature; its number.
-    pub fn sign(&mut self, identity: &Identity) -> Result<usize, AgreementError> {
-        let (member, _) = self.member_with(&identity.public())?;
-        if let Some(slot) = self.signatures.get_mut(member) {
-            *slot = Some(identity.sign(&self.hash));
+    /// Adds a member's signature; its number. Where the terms want one, with its share key.
+    pub fn sign(
+        &mut self,
+        identity: &Identity,
+        share_key: Option<ShareKey>,
+    ) -> Result<usize, AgreementError> {
+        let (member, found) = self.member_with(&identity.public())?;
+        if share_key.is_some() != self.terms.share_keys {
+            let (name, wanted) = (found.name.clone(), self.terms.share_keys);
+            return Err(AgreementError::ShareKey { name, wanted });
         }
+        self.enter(member, share_key, identity.sign(&self.hash, share_key.as_ref().map(ShareKey::as_bytes)))?;
         Ok(member)
     }
 
@@ -207,10 +266,19 @@ impl Agreement {
             return Err(AgreementError::Different { ours, theirs });
         }
         let mut new = Vec::new();
-        for (member, (mine, theirs)) in self.signatures.iter_mut().zip(&other.signatures).enumerate() {
-            if mine.is_none() && theirs.is_some() {
-                *mine = *theirs;
-                new.push(member);
+        for (member, (signature, share_key)) in other.signatures.iter().zip(&other.share_keys).enumerate() {
+            let (Some(signature), Some(mine)) = (signature, self.signatures.get(member)) else { continue };
+            let same = self.share_keys.get(member).is_none_or(|mine| mine == share_key);
+            match mine {
+                None => {
+                    self.enter(member, *share_key, *signature)?;
+                    new.push(member);
+                }
+                Some(_) if !same => {
+                    let name = self.terms.members.get(member).map_or_else(String::new, |m| m.name.clone());
+                    return Err(AgreementError::TwoShareKeys { name });
+                }
+                Some(_) => {}
             }
         }
         Ok(new)
@@ -250,7 +318,7 @@ impl Agreement {
         let terms = &self.terms;
         Expected {
             run: terms.run,
-            agreement: self.hash,
+            agreement: self.run_hash(),
             peer: peer as u32,
             me: me as u32,
             payload_bytes: terms.exchanges.shape.bytes(terms.dimension as usize) as u64,

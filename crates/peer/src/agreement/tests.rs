@@ -29,6 +29,7 @@ fn terms(n: u8) -> Terms {
         exchanges: Exchanges::ONE,
         dimension: 650,
         relay: None,
+        share_keys: false,
         facts: Facts { features: 64, classes: Some(10), ..Facts::default() },
         members: (0..n).map(member).collect(),
         weights: (0..n).map(row).collect(),
@@ -59,7 +60,7 @@ fn full() -> Terms {
 fn signed(n: u8) -> Agreement {
     let mut agreement = Agreement::write(terms(n)).unwrap();
     for i in 0..n {
-        assert_eq!(agreement.sign(&identity(i)), Ok(usize::from(i)));
+        assert_eq!(agreement.sign(&identity(i), None), Ok(usize::from(i)));
     }
     agreement
 }
@@ -80,14 +81,14 @@ fn terms_go_there_and_back() {
 #[test]
 fn it_holds_when_everyone_has_signed_in_any_order() {
     let mut agreement = Agreement::write(terms(3)).unwrap();
-    agreement.sign(&identity(2)).unwrap();
+    agreement.sign(&identity(2), None).unwrap();
     let missing = vec!["clinic-0".to_string(), "clinic-1".to_string()];
     assert_eq!(agreement.signed_by_all(), Err(AgreementError::NotSigned { missing }));
     let mut other = Agreement::write(terms(3)).unwrap();
-    other.sign(&identity(0)).unwrap();
-    other.sign(&identity(2)).unwrap();
+    other.sign(&identity(0), None).unwrap();
+    other.sign(&identity(2), None).unwrap();
     assert_eq!(agreement.merge(&other), Ok(vec![0]));
-    agreement.sign(&identity(1)).unwrap();
+    agreement.sign(&identity(1), None).unwrap();
     let read = Agreement::parse(&agreement.to_file()).unwrap();
     assert_eq!(read.signed_by_all(), Ok(()));
     assert_eq!(read, signed(3));
@@ -95,7 +96,53 @@ fn it_holds_when_everyone_has_signed_in_any_order() {
     for agreement in [&agreement, &signed(4)] {
         assert!(error.contains(&hex(agreement.hash())), "{error}");
     }
-    assert!(matches!(agreement.sign(&identity(9)), Err(AgreementError::NotAMember { .. })));
+    assert!(matches!(agreement.sign(&identity(9), None), Err(AgreementError::NotAMember { .. })));
+}
+
+fn share_key(i: u8) -> ShareKey {
+    // Multiples of the base point are keys; these are what 32 equal bytes give.
+    let point = curve25519_dalek::montgomery::MontgomeryPoint::mul_base_clamped([i + 1; 32]);
+    ShareKey::from_bytes(point.to_bytes()).unwrap()
+}
+
+#[test]
+fn every_share_key_is_signed_and_a_part_of_what_runs() {
+    let terms = |share_keys| Terms { share_keys, ..terms(3) };
+    let plain = Agreement::write(terms(false)).unwrap();
+    assert_eq!(plain.run_hash(), *plain.hash());
+    assert!(!plain.text().contains("share_keys"));
+    let empty = Agreement::write(terms(true)).unwrap();
+    assert!(empty.text().contains("\nshare_keys = true\n"));
+    let with = |keys: [u8; 3]| {
+        let mut agreement = empty.clone();
+        for (i, key) in (0..).zip(keys) {
+            agreement.sign(&identity(i), Some(share_key(key))).unwrap();
+        }
+        agreement
+    };
+    let signed = with([0, 1, 2]);
+    let read = Agreement::parse(&signed.to_file()).unwrap();
+    assert_eq!((&read, read.signed_by_all()), (&signed, Ok(())));
+    assert_eq!(read.share_keys(), [Some(share_key(0)), Some(share_key(1)), Some(share_key(2))]);
+    assert_eq!(signed.expected(0, 1).agreement, signed.run_hash());
+    for other in [&empty, &with([0, 1, 3]), &with([1, 0, 2])] {
+        assert_eq!(other.hash(), signed.hash());
+        assert_ne!(other.run_hash(), signed.run_hash());
+    }
+    // A key in another's place, none, or the same twice.
+    let swapped = signed.to_file().replace(&share_key(2).to_string(), &share_key(3).to_string());
+    assert!(matches!(Agreement::parse(&swapped), Err(AgreementError::Forged { .. })));
+    let bare = signed.to_file().replace(&format!("{} ", share_key(2)), "");
+    assert!(matches!(Agreement::parse(&bare), Err(AgreementError::ShareKey { wanted: true, .. })));
+    let mut copy = empty.clone();
+    assert!(matches!(copy.sign(&identity(0), None), Err(AgreementError::ShareKey { wanted: true, .. })));
+    copy.sign(&identity(0), Some(share_key(1))).unwrap();
+    let twin = copy.sign(&identity(1), Some(share_key(1)));
+    assert!(matches!(twin, Err(AgreementError::SameShareKey { .. })), "{twin:?}");
+    assert!(matches!(copy.merge(&signed), Err(AgreementError::TwoShareKeys { .. })));
+    let mut plain = plain;
+    let unwanted = plain.sign(&identity(0), Some(share_key(1)));
+    assert!(matches!(unwanted, Err(AgreementError::ShareKey { wanted: false, .. })));
 }
 
 #[test]
@@ -163,7 +210,7 @@ fn links_may_go_one_way_and_take_turns() {
 #[test]
 fn a_changed_term_or_signature_is_noticed() {
     let file = signed(3).to_file();
-    let other = format!("{}", identity(0).sign(&[1; 32]));
+    let other = format!("{}", identity(0).sign(&[1; 32], None));
     let first = format!("{}", signed(3).signatures()[0].unwrap());
     for (old, new) in
         [("rounds = 40\n", "rounds = 41\n"), ("records = 1001", "records = 2001"), (&first, &other)]
@@ -192,7 +239,11 @@ fn files_that_are_not_as_written_are_refused() {
             && line(file.replace("signature clinic-0", "signature clinic-1"))
     );
     let stranger = Identity::from_secret(&[99; 32]);
-    assert!(line(format!("{file}signature x {} {}\n", stranger.public(), stranger.sign(signed(3).hash()))));
+    assert!(line(format!(
+        "{file}signature x {} {}\n",
+        stranger.public(),
+        stranger.sign(signed(3).hash(), None)
+    )));
     let canonical = |old: &str, new: &str| {
         let changed = file.replacen(old, new, 1);
         assert_ne!(changed, file, "{old}");

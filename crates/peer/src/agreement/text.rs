@@ -4,6 +4,7 @@ use super::check::check_members;
 use super::{AgreementError, Facts, Member, Terms};
 use crate::identity::{PublicKey, Signature};
 use crate::machine::Row;
+use crate::share_key::ShareKey;
 use crate::wire::{Hash, from_hex, hex};
 use prdo_algorithm::{Exchanges, Shape};
 use prdo_privacy::Packing;
@@ -59,10 +60,10 @@ fn write_head(text: &mut String, terms: &Terms) -> std::fmt::Result {
     writeln!(text, "rounds = {}", terms.rounds)?;
     write_exchanges(text, &terms.exchanges)?;
     writeln!(text, "dimension = {}", terms.dimension)?;
-    match &terms.relay {
-        Some(relay) => writeln!(text, "relay = {}", one_line(relay)),
-        None => Ok(()),
+    if let Some(relay) = &terms.relay {
+        writeln!(text, "relay = {}", one_line(relay))?;
     }
+    if terms.share_keys { writeln!(text, "share_keys = true") } else { Ok(()) }
 }
 
 /// What is as in the first agreements has no line: their texts stay what they were.
@@ -149,18 +150,29 @@ fn escape(out: &mut String, c: char) {
     }
 }
 
-pub(super) fn signature_line(member: &Member, signature: &Signature) -> String {
-    format!("signature {} {} {signature}\n", member.name, member.key)
+pub(super) fn signature_line(member: &Member, share_key: Option<&ShareKey>, signature: &Signature) -> String {
+    let share_key = share_key.map_or_else(String::new, |key| format!("{key} "));
+    format!("signature {} {} {share_key}{signature}\n", member.name, member.key)
 }
 
-pub(super) fn signature(line: &str) -> Option<(&str, PublicKey, Signature)> {
-    let mut words = line.strip_suffix('\n')?.split(' ');
-    let ("signature", name, key, signature, None) =
-        (words.next()?, words.next()?, words.next()?, words.next()?, words.next())
-    else {
-        return None;
+/// What a signature's line says.
+pub(super) struct SignatureLine<'a> {
+    pub name: &'a str,
+    pub key: PublicKey,
+    pub share_key: Option<ShareKey>,
+    pub signature: Signature,
+}
+
+pub(super) fn signature(line: &str) -> Option<SignatureLine<'_>> {
+    let words: Vec<&str> = line.strip_suffix('\n')?.split(' ').collect();
+    let (name, key, share_key, signature) = match words[..] {
+        ["signature", name, key, signature] => (name, key, None, signature),
+        ["signature", name, key, share_key, signature] => (name, key, Some(share_key), signature),
+        _ => return None,
     };
-    Some((name, key.parse().ok()?, Signature::from_bytes(from_hex(signature)?)))
+    let share_key = share_key.map(str::parse).transpose().ok()?;
+    let signature = Signature::from_bytes(from_hex(signature)?);
+    Some(SignatureLine { name, key: key.parse().ok()?, share_key, signature })
 }
 
 /// The terms of a text; that they are allowed is for [`Terms::check`].
@@ -185,6 +197,7 @@ pub(super) fn parse(text: &str) -> Result<Terms, AgreementError> {
         exchanges: top.exchanges()?,
         dimension: top.number("dimension")?,
         relay: top.optional("relay", Fields::text)?,
+        share_keys: top.optional("share_keys", Fields::truth)?.unwrap_or(false),
         facts: Facts {
             features: facts.number("features")?,
             classes: facts.optional("classes", Fields::number)?,
@@ -331,6 +344,13 @@ impl Fields {
         match value.as_integer().and_then(|n| u64::try_from(n).ok()) {
             Some(number) => Ok(number),
             None => self.refuse(key, &value, "a whole number of at least 0"),
+        }
+    }
+
+    fn truth(&mut self, key: &str) -> Result<bool, AgreementError> {
+        match self.take(key)? {
+            Value::Boolean(truth) => Ok(truth),
+            other => self.refuse(key, &other, "true or false"),
         }
     }
 

@@ -4,6 +4,7 @@ use super::record::{self, Header, RecordKind, take};
 use super::{Found, Home, HomeError, Outgoing, StateRecord};
 use crate::ledger::lock;
 use crate::wire::{Mark, hex};
+use zeroize::Zeroizing;
 
 impl Home {
     /// The record in a file, if there is a whole one; one that is whole and does not belong here is an error.
@@ -16,7 +17,8 @@ impl Home {
         damaged: &mut Vec<String>,
     ) -> Result<Option<Found<T>>, HomeError> {
         let name = file(kind, slot);
-        let Some(bytes) = self.disk.read(&name)? else { return Ok(None) };
+        // Among them are keys.
+        let Some(bytes) = self.disk.read(&name)?.map(Zeroizing::new) else { return Ok(None) };
         let file = self.disk.shown(&name);
         let Some((header, parts)) = record::parse(&bytes) else {
             damaged.push(file);
@@ -131,6 +133,7 @@ pub(super) fn file(kind: RecordKind, slot: u64) -> String {
     match kind {
         RecordKind::State => format!("state.{slot}"),
         RecordKind::Outgoing => format!("outgoing.{slot}"),
+        RecordKind::Shares => format!("shares.{slot}"),
     }
 }
 

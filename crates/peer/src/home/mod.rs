@@ -12,9 +12,12 @@
 //! | a charge without a release in both | a crash in between: nothing had left |
 //! | a kept release that the ledger does not have | a crash in between: the ledger is completed |
 //! | a damaged state | the one before it is used, and the answers kept since |
+//!
+//! Where noise is in pairs, `shares.0` or `shares.1` holds the keys of the next answer's shares; `shares.rs` says how long.
 
 mod check;
 mod record;
+mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -22,7 +25,9 @@ use crate::disk::{Disk, DiskError};
 use crate::ledger::{LedgerFile, LedgerFileError, lock};
 use crate::wire::{Hash, Mark};
 use check::file;
+use prdo_privacy::ShareKeys;
 use record::{Header, RecordKind};
+pub use shares::FILES as SHARES;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -75,6 +80,8 @@ pub struct Home {
     state: Option<(u64, u32)>,
     /// The last outgoing payloads, ascending.
     outgoing: VecDeque<Mark>,
+    /// The keys of the next answer's shares, where noise is in pairs.
+    shares: Option<ShareKeys>,
     broken: Option<DiskError>,
 }
 
@@ -109,6 +116,10 @@ pub enum HomeError {
          a new run with the same ledger"
     )]
     HomeBack { what: String },
+    #[error(
+        "the keys of this run's shares cannot be used: {what}. The run cannot resume without them, and must not resume with others"
+    )]
+    ShareKeys { what: String },
     #[error("{0}")]
     Order(String),
     #[error("a payload of exchange {exchange} is kept already and this is another one: it must not be sent")]
@@ -137,9 +148,9 @@ impl Home {
         ledger: Arc<Mutex<LedgerFile>>,
         payloads: usize,
     ) -> Result<(Self, Saved), HomeError> {
-        let (state, outgoing, broken) = (None, VecDeque::new(), None);
+        let (state, outgoing, shares, broken) = (None, VecDeque::new(), None, None);
         let kept = KEPT.max(payloads as u64);
-        let mut home = Self { disk, run, agreement, member, ledger, kept, state, outgoing, broken };
+        let mut home = Self { disk, run, agreement, member, ledger, kept, state, outgoing, shares, broken };
         let mut damaged = Vec::new();
         let mut states = Vec::new();
         for slot in 0..STATES {
@@ -159,6 +170,7 @@ impl Home {
         }
         let state = states.into_iter().max_by_key(|found| found.header.sequence);
         home.check(state.as_ref(), &outgoing, &damaged)?;
+        home.recover_shares(&mut damaged)?;
 
         home.state = state.as_ref().map(|found| (found.header.sequence, found.header.round));
         home.outgoing = outgoing.iter().map(|found| found.header.mark()).collect();
@@ -193,8 +205,8 @@ impl Home {
         Ok(())
     }
 
-    /// Writes a payload durably, then (with an answer) the ledger's line that it may go out. Keeping a payload
-    /// again that is kept does nothing.
+    /// Writes a payload durably, then (with an answer) the ledger's line that it may go out, and then the keys of the next
+    /// round's shares in the place of this one's. Keeping a payload again that is kept does nothing.
     pub fn keep_outgoing(&mut self, outgoing: &Outgoing) -> Result<(), HomeError> {
         let exchange = outgoing.exchange;
         let next = self.outgoing.back().map_or(0, |last| last.exchange.saturating_add(1));
@@ -226,6 +238,7 @@ impl Home {
         self.write(&file(RecordKind::Outgoing, exchange % self.kept), &header, parts)?;
         if header.has_answer {
             lock(&self.ledger).sent(&self.run, &header.mark())?;
+            self.advance_shares(u64::from(header.round) + 1)?;
         }
         self.outgoing.push_back(header.mark());
         let excess = self.outgoing.len().saturating_sub(self.kept as usize);

@@ -3,18 +3,18 @@
 //! | bytes | what |
 //! |---|---|
 //! | 0..8 | `PRDOHOM1` |
-//! | 8 | kind: `S` state, `O` outgoing |
+//! | 8 | kind: `S` state, `O` outgoing, `K` share keys |
 //! | 9 | 1 if an answer is there, else 0 |
 //! | 10..12 | zero |
 //! | 12..16 | member |
 //! | 16..48, 48..80 | run, agreement |
-//! | 80..88 | sequence: of a state, how many were written before; of an outgoing payload, its exchange |
+//! | 80..88 | sequence: of a state, how many were written before; of an outgoing payload, its exchange; of keys, their round |
 //! | 88..96, 96..128 | lines of the ledger when it was written, and the hash of the last one |
 //! | 128..132 | round |
 //! | 132..136 | zero |
 //! | 136..144, 144..152 | bytes of each part |
 //! | 152..184, 184..216 | BLAKE3 of each part |
-//! | 216.. | first part: a state's vectors, or the answer; second part: marks, or the payload |
+//! | 216.. | first part: a state's vectors, the answer, or keys; second part: marks, the payload, or nothing |
 //! | last 32 | BLAKE3 of bytes 0..216 |
 //!
 //! A write that a crash tore does not have all of these hashes.
@@ -44,6 +44,7 @@ pub(super) struct Header {
 pub(super) enum RecordKind {
     State = b'S',
     Outgoing = b'O',
+    Shares = b'K',
 }
 
 impl Header {
@@ -114,6 +115,7 @@ fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
         kind: match kind {
             b'S' => RecordKind::State,
             b'O' => RecordKind::Outgoing,
+            b'K' => RecordKind::Shares,
             _ => return None,
         },
         has_answer: answer == 1,

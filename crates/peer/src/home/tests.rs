@@ -1,7 +1,7 @@
 use super::*;
 use crate::memory::MemoryDisk;
 use prdo_accounting::{Event, Target};
-use prdo_privacy::Book;
+use prdo_privacy::{Book, PairKey, ShareKeys};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -60,6 +60,76 @@ impl Disks {
         )?;
         let book = Box::new(LedgerFile::book(&ledger, &run, &agreement, member)?);
         Ok(Node { home, ledger, book, saved, k })
+    }
+}
+
+fn share_keys() -> ShareKeys {
+    let key = |partner| (partner, PairKey::agreed(&[4; 32], &AGREEMENT, MEMBER, partner));
+    ShareKeys::new(0, [0, 1, 2].map(key))
+}
+
+/// The files in which a key of this round is.
+fn files_with_keys_of(round: u64, disks: &Disks) -> Vec<String> {
+    let mut keys = share_keys();
+    keys.advance_to(round).unwrap();
+    let saved = keys.save();
+    let has = |bytes: &[u8]| saved.chunks(36).any(|key| bytes.windows(32).any(|window| *window == key[4..]));
+    let files = disks.home.files().into_iter().chain(disks.ledger.files());
+    files.filter(|(_, bytes)| has(bytes)).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn share_keys_move_on_with_what_is_kept_and_leave_nothing_behind() {
+    let disks = Disks::new();
+    let (mut draw, mut sent) = (0, Sent::new());
+    let mut node = disks.start(2).unwrap();
+    assert_eq!(node.home.share_keys(), None);
+    node.home.begin_shares(share_keys()).unwrap();
+    assert!(matches!(node.home.begin_shares(share_keys()), Err(HomeError::Order(_))));
+    for rounds in 1..6 {
+        node.run(rounds, &mut draw, &mut sent).unwrap();
+        node = disks.start(2).unwrap();
+        let kept = node.home.share_keys().unwrap();
+        assert_eq!(kept.round(), u64::from(rounds));
+        for gone in 0..u64::from(rounds) {
+            assert_eq!(files_with_keys_of(gone, &disks), Vec::<String>::new(), "round {gone} after {rounds}");
+        }
+        assert_eq!(files_with_keys_of(u64::from(rounds), &disks).len(), 1);
+    }
+    assert!(matches!(node.home.begin_shares(share_keys()), Err(HomeError::Order(_))));
+}
+
+#[test]
+fn share_keys_of_another_time_are_refused() {
+    let disks = Disks::new();
+    let (mut draw, mut sent) = (0, Sent::new());
+    let mut node = disks.start(1).unwrap();
+    node.home.begin_shares(share_keys()).unwrap();
+    let mut snapshots = vec![disks.snapshot()];
+    for rounds in 1..5 {
+        node.run(rounds, &mut draw, &mut sent).unwrap();
+        node = disks.start(1).unwrap();
+        snapshots.push(disks.snapshot());
+    }
+    let keys_of =
+        |at: usize| snapshots[at].1.clone().into_iter().filter(|(name, _)| SHARES.contains(&name.as_str()));
+    let with_keys_of = |at: usize, (ledger, mut home): (BTreeMap<_, _>, BTreeMap<String, Vec<u8>>)| {
+        let disks = Disks::new();
+        home.retain(|name, _| !SHARES.contains(&name.as_str()));
+        home.extend(keys_of(at));
+        disks.ledger.replace(ledger);
+        disks.home.replace(home);
+        disks.start(1).map(|node| node.home.share_keys().map(ShareKeys::round))
+    };
+    for (now, snapshot) in snapshots.iter().enumerate() {
+        for at in 0..5 {
+            let found = with_keys_of(at, snapshot.clone());
+            match at {
+                // Those of the round before are what a crash between message and keys leaves: they are moved on.
+                _ if at == now || at + 1 == now => assert_eq!(found, Ok(Some(now as u64)), "{at} at {now}"),
+                _ => assert!(matches!(found, Err(HomeError::HomeBack { .. })), "{at} at {now}: {found:?}"),
+            }
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Run {
     pub agreement: Hash,
     pub member: u32,
     pub name: String,
+    /// Against how many members together its charges hold; `None` where noise is independent: any number.
+    pub colluders: Option<u32>,
     /// What each round, from 0 on, was charged.
     pub charges: Vec<Event>,
     /// The exchange with which each round's release went out, and the hash of its payload: as many as there are
@@ -126,6 +128,12 @@ impl Contents {
     /// Everything that was ever charged to these records.
     pub fn history(&self) -> History {
         self.history_before(&[0; 32], u32::MAX)
+    }
+
+    /// Against how many members together everything that was charged holds; `None`: any number.
+    pub fn colluders(&self) -> Option<u32> {
+        let charged = self.runs.iter().filter(|run| !run.charges.is_empty());
+        charged.filter_map(|run| run.colluders).min()
     }
 
     /// Everything that was ever charged, but of this run only what its rounds before `round` were.
@@ -233,10 +241,11 @@ impl Contents {
                     opened.budget = budget;
                 }
             }
-            Entry::Run { run, agreement, member, name } => {
+            Entry::Run { run, agreement, member, name, colluders } => {
                 let (charges, sent) = (Vec::new(), Vec::new());
                 let (id, agreement) = (run.0, agreement.0);
-                self.runs.push(Run { id, agreement, member, name, charges, sent, ended: false });
+                let ended = false;
+                self.runs.push(Run { id, agreement, member, name, colluders, charges, sent, ended });
             }
             Entry::Charge { run: id, rate, noise, .. } => {
                 run(&mut self.runs, &id, &mut |run| run.charges.extend(Event::sampled_gaussian(rate, noise)));

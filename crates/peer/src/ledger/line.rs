@@ -28,43 +28,25 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Entry {
     /// The first line: whose ledger this is, and the budget for everything ever released about these records.
-    Open {
-        version: u32,
-        records: Hex,
-        epsilon: f64,
-        delta: f64,
-    },
+    Open { version: u32, records: Hex, epsilon: f64, delta: f64 },
     /// The owner raised the budget.
-    Budget {
-        epsilon: f64,
-        delta: f64,
-    },
+    Budget { epsilon: f64, delta: f64 },
     Run {
         run: Hex,
         agreement: Hex,
         member: u32,
         name: String,
+        /// Against how many members together what the run is charged holds; none where noise is independent: any number.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        colluders: Option<u32>,
     },
     /// A release at this sampling rate and noise multiplier is paid for. Written before its noise is drawn.
-    Charge {
-        run: Hex,
-        round: u32,
-        rate: f64,
-        noise: f64,
-    },
+    Charge { run: Hex, round: u32, rate: f64, noise: f64 },
     /// The release of the last charge is kept in the run's folder and may be sent with this exchange's
     /// payload. Written before its first byte is.
-    Sent {
-        run: Hex,
-        round: u32,
-        exchange: u64,
-        payload: Hex,
-    },
+    Sent { run: Hex, round: u32, exchange: u64, payload: Hex },
     /// A run is over: nothing is charged for it any more.
-    End {
-        run: Hex,
-        rounds: u32,
-    },
+    End { run: Hex, rounds: u32 },
 }
 
 /// A hash, as hexadecimal digits in the file.

@@ -144,10 +144,22 @@ impl LedgerFile {
         Ok(Resume { rounds, history: self.contents.history_before(run, rounds) })
     }
 
-    /// Enters that a run begins. A run that began before must have the same agreement and member number; nothing is
-    /// written then.
+    /// Enters that a run with independent noise begins. A run that began before must have the same agreement and member number;
+    /// nothing is written then.
     pub fn begin_run(
         &mut self,
+        run: &Hash,
+        agreement: &Hash,
+        member: u32,
+        name: &str,
+    ) -> Result<(), LedgerFileError> {
+        self.begin_run_against(None, run, agreement, member, name)
+    }
+
+    /// The same of a run whose charges hold against so many members together, where noise is in pairs.
+    pub fn begin_run_against(
+        &mut self,
+        colluders: Option<u32>,
         run: &Hash,
         agreement: &Hash,
         member: u32,
@@ -157,7 +169,7 @@ impl LedgerFile {
             return self.check_run(run, agreement, member).map(|_| ());
         }
         let (run, agreement, name) = (Hex(*run), Hex(*agreement), name.into());
-        self.add(Entry::Run { run, agreement, member, name })
+        self.add(Entry::Run { run, agreement, member, name, colluders })
     }
 
     /// Enters that a run is over. Nothing is written if it was before.

@@ -459,12 +459,15 @@ fn entry() -> impl Strategy<Value = Entry> {
         (any::<u32>(), hash(), finite(), finite())
             .prop_map(|(version, records, epsilon, delta)| Entry::Open { version, records, epsilon, delta }),
         (finite(), finite()).prop_map(|(epsilon, delta)| Entry::Budget { epsilon, delta }),
-        (hash(), hash(), any::<u32>(), ".{0,40}").prop_map(|(run, agreement, member, name)| Entry::Run {
-            run,
-            agreement,
-            member,
-            name
-        }),
+        (hash(), hash(), any::<u32>(), ".{0,40}", any::<Option<u32>>()).prop_map(
+            |(run, agreement, member, name, colluders)| Entry::Run {
+                run,
+                agreement,
+                member,
+                name,
+                colluders
+            }
+        ),
         (hash(), any::<u32>(), finite(), finite()).prop_map(|(run, round, rate, noise)| Entry::Charge {
             run,
             round,

@@ -10,10 +10,22 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// One world. `fresh`: every process has a secret of its own, as in life; otherwise all draw as the simulator does.
-fn one(fault: Fault, seed: u64, fresh: bool) -> Result<(), String> {
-    let mut world = World::new(Problem::numbered(seed), fault, seed);
-    let result = match fresh {
+/// What is drawn in a world.
+#[derive(Clone, Copy)]
+struct Draws {
+    /// Every process has a secret of its own, as in life; otherwise all draw as the simulator does.
+    fresh: bool,
+    /// Noise is in pairs.
+    pairs: bool,
+}
+
+const SIMULATED: Draws = Draws { fresh: false, pairs: false };
+
+fn one(fault: Fault, seed: u64, draws: Draws) -> Result<(), String> {
+    let problem = Problem::numbered(seed);
+    let problem = if draws.pairs { problem.in_pairs() } else { problem };
+    let mut world = World::new(problem, fault, seed);
+    let result = match draws.fresh {
         true => {
             world = world.with_fresh_secrets();
             world.run().and_then(|()| world.check_against_what_was_sent())
@@ -27,7 +39,7 @@ fn one(fault: Fault, seed: u64, fresh: bool) -> Result<(), String> {
 }
 
 /// Runs worlds of all kinds (or the one asked for) on all cores.
-fn all(faults: &[Fault], usual_seeds: u64, fresh: bool, takes: impl Fn(u64) -> bool) {
+fn all(faults: &[Fault], usual_seeds: u64, draws: Draws, takes: impl Fn(u64) -> bool) {
     let only = std::env::var("PRDO_FAULT").ok();
     let seeds = match number("PRDO_SEED") {
         Some(seed) => seed..seed + 1,
@@ -42,7 +54,7 @@ fn all(faults: &[Fault], usual_seeds: u64, fresh: bool, takes: impl Fn(u64) -> b
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         while let Some((fault, seed)) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            if let Err(error) = one(*fault, *seed, fresh) {
+            if let Err(error) = one(*fault, *seed, draws) {
                 failures.lock().unwrap().push(error);
             }
         }
@@ -59,7 +71,14 @@ fn all(faults: &[Fault], usual_seeds: u64, fresh: bool, takes: impl Fn(u64) -> b
 
 #[test]
 fn every_kind_of_fault_ends_bit_equal() {
-    all(&Fault::ALL, 60, false, |_| true);
+    all(&Fault::ALL, 60, SIMULATED, |_| true);
+}
+
+/// The same with noise in pairs: the simulator's models, which have each share once at both ends, and no key on a disk whose
+/// share has left.
+#[test]
+fn every_kind_of_fault_ends_bit_equal_with_noise_in_pairs() {
+    all(&Fault::ALL, 40, Draws { pairs: true, ..SIMULATED }, |_| true);
 }
 
 /// With a secret of its own for every process, a second noise for a round would be seen as a second payload.
@@ -67,16 +86,31 @@ fn every_kind_of_fault_ends_bit_equal() {
 fn no_crash_gives_a_second_noise() {
     let faults = [Fault::Crash, Fault::TornWrite, Fault::DiskFull, Fault::Everything];
     // Momentum Tracking's model is not a mix of its last exchange alone in one of its forms.
-    all(&faults, 60, true, |seed| Problem::numbered(seed).model_is_a_mix());
+    for pairs in [false, true] {
+        all(&faults, 60, Draws { fresh: true, pairs }, |seed| Problem::numbered(seed).model_is_a_mix());
+    }
 }
 
 #[test]
 fn killed_at_every_durable_step() {
     // A round writes a charge, what is sent and the state: the points go through several rounds of every method.
+    let points = killed_at(24, Problem::numbered);
+    assert!(points >= 20 * 25, "only {points} processes were killed");
+}
+
+/// With noise in pairs a round also writes the next keys and overwrites those before.
+#[test]
+fn killed_at_every_durable_step_with_noise_in_pairs() {
+    let points = killed_at(36, |seed| Problem::numbered(seed).in_pairs());
+    assert!(points >= 28 * 25, "only {points} processes were killed");
+}
+
+/// How many processes died at one of the first so many durable steps.
+fn killed_at(most: u64, problem: impl Fn(u64) -> Problem) -> u32 {
     let mut points = 0;
-    for point in 0..24 {
+    for point in 0..most {
         for seed in 0..25 {
-            let problem = Problem::numbered(seed);
+            let problem = problem(seed);
             let mut world = World::new(problem, Fault::Nothing, seed);
             let mut dice = Dice::new(seed * 100 + point);
             let node = dice.below(world.problem.nodes as u64) as usize;
@@ -92,5 +126,5 @@ fn killed_at_every_durable_step() {
         }
     }
     println!("{points} kills");
-    assert!(points >= 20 * 25, "only {points} processes were killed");
+    points
 }

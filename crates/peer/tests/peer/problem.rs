@@ -7,7 +7,10 @@ use prdo_algorithm::methods::{COMBINE, FINAL_MIXINGS};
 use prdo_algorithm::{Combine, Exchanges, Method, Neighbourhood, Node, Settings, SettingsError};
 use prdo_peer::machine::Place;
 use prdo_peer::wire::{Expected, Ways};
-use prdo_privacy::{Batches, Clip, Gate, Ledger, Model, Noised, Packing, PrivateRules, Secret, Shard, Start};
+use prdo_privacy::{
+    Batches, Clip, Gate, Ledger, Model, NodeShares, Noised, Packing, PairMechanism, PairSettings,
+    PrivateRules, Secret, SecretsOf, Shard, ShareKeys, Start,
+};
 use prdo_simulator::Simulation;
 use std::sync::Arc;
 
@@ -44,11 +47,36 @@ pub struct Problem {
     pub rounds: u32,
     pub mixing: Mixings,
     pub seed: u64,
+    /// The seed of the simulation, and of the keys that two nodes have: the same in every process.
+    pub simulated: u64,
     pub accountant: Arc<Accountant>,
     pub budget: Target,
+    /// Noise in two parts.
+    pub pairs: Option<Arc<PairMechanism>>,
 }
 
 impl Problem {
+    /// The same with noise in pairs: against outsiders and any one other where at least four take part, otherwise against
+    /// outsiders.
+    pub fn in_pairs(mut self) -> Self {
+        let secrets = if self.seed.is_multiple_of(2) { SecretsOf::Complete } else { SecretsOf::Graph };
+        let colluders = usize::from(self.nodes > 3 && secrets == SecretsOf::Complete);
+        let asked = PairSettings { colluders, ratio: None, secrets };
+        let support = self.mixing.support();
+        let links = (0..self.nodes).flat_map(|i| support.neighbours(i).iter().map(move |j| (i, *j as usize)));
+        let links: Vec<_> = links.filter(|(i, j)| i < j).collect();
+        let exchanges = self.method.exchanges(&self.settings).per_round;
+        let mechanism = asked.mechanism(NOISE, (self.nodes, links), exchanges).unwrap();
+        self.pairs = Some(Arc::new(mechanism));
+        self
+    }
+
+    /// The keys that a node begins with: those of the simulation.
+    pub fn share_keys(&self, node: usize) -> Option<ShareKeys> {
+        let mechanism = self.pairs.as_ref()?;
+        Some(ShareKeys::simulated(mechanism, node as u32, &Secret::from_seed(self.simulated)))
+    }
+
     /// One of many, by a number.
     pub fn numbered(number: u64) -> Self {
         match number % 4 {
@@ -119,7 +147,8 @@ impl Problem {
         let settings = settings.for_network(method, &spectrum).over(rounds);
         // Room for what is asked, not for twice as much.
         let budget = Target::new(50.0, DELTA).unwrap();
-        Self { nodes: mixing.nodes(), method, settings, rounds, mixing, seed, accountant, budget }
+        let (nodes, simulated, pairs) = (mixing.nodes(), seed, None);
+        Self { nodes, method, settings, rounds, mixing, seed, simulated, accountant, budget, pairs }
     }
 
     /// Whether a node's model after a round is its neighbourhood's last messages, mixed.
@@ -141,14 +170,20 @@ impl Problem {
             .collect()
     }
 
-    /// A node's gate over this ledger.
-    pub fn gate(&self, node: usize, ledger: Ledger) -> Gate<Mean, Noised> {
+    /// A node's gate over this ledger, which draws its shares from these keys.
+    pub fn gate(&self, node: usize, ledger: Ledger, keys: Option<ShareKeys>) -> Gate<Mean, Noised> {
         let clip = Clip::new(1.0, 0.5).unwrap();
         let rules =
             PrivateRules { batches: Batches::new(BATCH, BATCH), clip, noise_multiplier: NOISE, ledger };
         let secret = Arc::new(Secret::from_seed(self.seed));
-        Gate::private(node as u32, Arc::new(Mean), Shard::seal(self.points(node)).unwrap(), secret, rules)
-            .unwrap()
+        let shard = Shard::seal(self.points(node)).unwrap();
+        let gate = Gate::private(node as u32, Arc::new(Mean), shard, secret, rules).unwrap();
+        match (&self.pairs, keys) {
+            (Some(mechanism), Some(keys)) => {
+                gate.with_shares(NodeShares::new(Arc::clone(mechanism), node as u32, keys).unwrap()).unwrap()
+            }
+            _ => gate,
+        }
     }
 
     /// Where a node stands.
@@ -189,7 +224,10 @@ impl Problem {
     /// The models that the simulator of one process gives.
     pub fn reference(&self) -> Vec<Vec<f64>> {
         let gates = (0..self.nodes)
-            .map(|node| self.gate(node, Ledger::new(Arc::clone(&self.accountant), self.budget)))
+            .map(|node| {
+                let ledger = Ledger::new(Arc::clone(&self.accountant), self.budget);
+                self.gate(node, ledger, self.share_keys(node))
+            })
             .collect();
         let method = (self.method, &self.settings);
         let mut simulation =

@@ -496,11 +496,30 @@ impl World {
                 }
             };
         }
+        self.check_keys(node, header.round)?;
         let first = self.sent.entry((node, header.exchange)).or_insert_with(|| payload.to_vec());
         match first[..] == payload[..] {
             true => Ok(()),
             false => Err(format!("node {node} sent two different payloads for exchange {}", header.exchange)),
         }
+    }
+
+    /// When a message of a round leaves, nothing on the sender's disk is a key of that round's shares or of earlier ones.
+    fn check_keys(&self, node: usize, round: u32) -> Result<(), String> {
+        let Some(mut keys) = self.problem.share_keys(node) else { return Ok(()) };
+        let files = self.processes[node].disk.files();
+        for gone in 0..=u64::from(round) {
+            keys.advance_to(gone).unwrap();
+            for key in keys.save().chunks(36).map(|kept| &kept[4..]) {
+                let has = |bytes: &[u8]| bytes.windows(key.len()).any(|window| window == key);
+                if let Some((name, _)) = files.iter().find(|(name, bytes)| *name != "ledger" && has(bytes)) {
+                    return Err(format!(
+                        "node {node} sends round {round} with a key of round {gone} in {name}"
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn send(&mut self, from: usize, to: usize, bytes: Arc<[u8]>) {
@@ -627,11 +646,16 @@ pub fn open(problem: &Problem, node: usize, disk: &MemoryDisk, background: bool)
     let payloads = problem.place(node).kept_payloads();
     let disk_of_run = Box::new(disk.clone());
     let opened = Home::open(disk_of_run, run, agreement, node as u32, Arc::clone(&ledger), payloads);
-    let (home, saved) = opened.map_err(|e| text(&e))?;
+    let (mut home, saved) = opened.map_err(|e| text(&e))?;
     let resume = ledger.lock().unwrap().resume(&run).map_err(|e| text(&e))?;
     let book = LedgerFile::book(&ledger, &run, &agreement, node as u32).map_err(|e| text(&e))?;
     let kept = Ledger::new(Arc::clone(&problem.accountant), problem.budget).kept_by(Box::new(book));
-    let mut gate = problem.gate(node, kept);
+    if home.share_keys().is_none()
+        && let Some(keys) = problem.share_keys(node)
+    {
+        home.begin_shares(keys).map_err(|e| text(&e))?;
+    }
+    let mut gate = problem.gate(node, kept, home.share_keys().cloned());
     gate.restore(resume.rounds, &resume.history).map_err(|e| text(&e))?;
     let setup = Setup {
         place: problem.place(node),

@@ -67,7 +67,10 @@ pub fn to_agreed_toml(document: &Document, planned: &Planned) -> Result<String, 
         wiring.weights
     );
     let noise_multiplier = planned.guarantee.noise_multiplier;
-    let agreed = Agreed { known, noise_multiplier, earlier: &planned.recipe.earlier };
+    let recipe = &planned.recipe;
+    let per_round = recipe.method.exchanges(&recipe.settings).per_round;
+    let ratio = recipe.pairs.map(|pairs| pairs.ratio(per_round));
+    let agreed = Agreed { known, noise_multiplier, ratio, earlier: &recipe.earlier };
     Ok(resolved::to_agreed_toml(run, &agreed, header))
 }
 

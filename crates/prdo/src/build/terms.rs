@@ -3,12 +3,15 @@
 use super::model::{PlannedModel, located, plan_model};
 use super::outline::checked;
 use super::recipe::{Recipe, recipe};
+use crate::error::RunError;
+use crate::pairs;
 use crate::run::Guarantee;
 use prdo_algorithm::graph::Spectrum;
-use prdo_privacy::{Clip, Noised};
-use prdo_runfile::{ConfigError, Document, Key, Wiring};
+use prdo_privacy::{Clip, Noised, PairMechanism};
+use prdo_runfile::{ConfigError, Document, Key, RunFile, Wiring};
 use prdo_simulator::SimulationError;
-use prdo_store::RecordFacts;
+use prdo_store::{PairFacts, RecordFacts};
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Public<'a> {
@@ -28,6 +31,8 @@ pub struct Planned {
     pub model: PlannedModel,
     pub recipe: Recipe,
     pub guarantee: Guarantee,
+    /// The two parts of the noise, where it is in pairs: the same at every member, for they follow from what is agreed on.
+    pub pairs: Option<Arc<PairMechanism>>,
     /// Records (slots) of all members.
     pub records: usize,
 }
@@ -39,10 +44,6 @@ pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result
     if run.privacy.is_none() {
         let message = "there is no [privacy] section: peers send nothing without noise";
         return Err(ConfigError::anywhere(message).help("add [privacy] with epsilon and delta"));
-    }
-    if run.privacy.as_ref().is_some_and(|privacy| privacy.pairs.is_some()) {
-        let message = "privacy.noise = \"pairs\" is not allowed in an agreement: it must be \"independent\"";
-        return Err(run.error(Key::PrivacyNoise, message));
     }
     if run.model.file.is_some() {
         let message = "model.file is not allowed in an agreement: others do not have the file";
@@ -59,7 +60,37 @@ pub fn terms(document: &Document, wiring: Wiring, public: &Public<'_>) -> Result
     Clip::new(gradient, difference).map_err(|e| located(run, &e.into()))?;
     let guarantee = recipe.guarantee(run, &recipe.earlier)?;
     let guarantee = guarantee.ok_or_else(|| run.missing(Key::PrivacyEpsilon))?;
-    Ok(Planned { wiring, spectrum, model, recipe, guarantee, records: public.records.iter().sum() })
+    let pairs = mechanism(run, &recipe, &guarantee, &wiring)?;
+    Ok(Planned { wiring, spectrum, model, recipe, guarantee, pairs, records: public.records.iter().sum() })
+}
+
+fn mechanism(
+    run: &RunFile,
+    recipe: &Recipe,
+    guarantee: &Guarantee,
+    wiring: &Wiring,
+) -> Result<Option<Arc<PairMechanism>>, ConfigError> {
+    let Some(asked) = &recipe.pairs else { return Ok(None) };
+    let method = (recipe.method, &recipe.settings, recipe.rounds);
+    let mechanism = pairs::mechanism(asked, guarantee.noise_multiplier, method, &wiring.mixing);
+    Ok(Some(Arc::new(mechanism.map_err(|error| located(run, &error))?)))
+}
+
+impl Planned {
+    /// Against whom its ε holds, and what coalitions learn; nothing where noise is independent.
+    ///
+    /// # Guarantee
+    /// After earlier releases only coalitions of at most the agreed size are listed: how much larger ones learned from those is
+    /// not known here.
+    pub fn pair_facts(&self) -> Result<Option<PairFacts>, RunError> {
+        let Some(mechanism) = &self.pairs else { return Ok(None) };
+        let Recipe { rounds, earlier, .. } = &self.recipe;
+        let mut facts = pairs::facts(mechanism, &self.guarantee, *rounds, earlier)?;
+        if !earlier.is_empty() {
+            facts.epsilon_by_colluders.retain(|coalition| coalition.colluders <= facts.colluders);
+        }
+        Ok(Some(facts))
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `prdo node check`: whether this member can take part. Nothing is released, and nothing is written but locks.
 
+use super::against::whom;
 use super::{listen, seat};
 use crate::cli::node::CheckArgs;
 use crate::commands::Failure;
@@ -27,7 +28,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let ledger = LedgerOptions { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
     let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
     let home = args.home.as_deref().filter(|home| home.exists());
-    let request = Request { data: &own.data, reading, ledger: &ledger, home };
+    let request = Request { key: &own.key, data: &own.data, reading, ledger: &ledger, home };
     let ready = Ready::new(seat, &request)?;
     warn(ready.warnings());
     if !own.json {
@@ -74,11 +75,11 @@ fn try_neighbours(
 fn lines(ready: &Ready) -> Vec<String> {
     let (seat, outlook) = (ready.membership(), &ready.forecast);
     let (terms, planned) = (seat.agreement.terms(), &seat.planned);
-    vec![
+    let mut lines = vec![
         format!(
             "agreement  {}, hash {}, signed by all {}",
             terms.name,
-            hex(&seat.agreement.hash()[..6]),
+            hex(&seat.agreement.run_hash()[..6]),
             terms.members.len()
         ),
         format!("member     {}, number {}", seat.member.name, seat.number),
@@ -105,7 +106,9 @@ fn lines(ready: &Ready) -> Vec<String> {
             outlook.budget.delta(),
             ready.ledger().display()
         ),
-    ]
+    ];
+    lines.extend(outlook.colluders.map(|colluders| format!("against    {}", whom(colluders))));
+    lines
 }
 
 fn table(attempts: &[Attempt]) -> Vec<String> {
@@ -124,7 +127,7 @@ fn object(ready: &Ready, attempts: Option<&[Attempt]>) -> Json {
     let terms = seat.agreement.terms();
     let attempt = |a: &Attempt| json!({ "name": a.name, "addresses": a.addresses, "reached": a.why.is_none(), "why": a.why });
     json!({
-        "agreement": hex(seat.agreement.hash()),
+        "agreement": hex(&seat.agreement.run_hash()),
         "run": hex(&terms.run),
         "name": terms.name,
         "member": seat.member.name,
@@ -141,6 +144,7 @@ fn object(ready: &Ready, attempts: Option<&[Attempt]>) -> Json {
         "epsilon_after": outlook.after,
         "budget": outlook.budget.epsilon(),
         "delta": outlook.budget.delta(),
+        "colluders": outlook.colluders,
         "neighbours": attempts.map(|list| list.iter().map(attempt).collect::<Vec<_>>()),
     })
 }

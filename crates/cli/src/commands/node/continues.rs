@@ -1,5 +1,6 @@
 //! `prdo node init --continues`: the remaining members continue, and the budget is for both runs.
 
+use super::against::whom;
 use super::{in_file, read_agreement};
 use crate::commands::Failure;
 use crate::progress::tell;
@@ -37,7 +38,7 @@ impl OldAgreement {
     }
 
     pub fn hash(&self) -> Hash {
-        *self.agreement.hash()
+        self.agreement.run_hash()
     }
 
     /// Everything released about a record of the smallest old member: by the old run, and by those before it.
@@ -56,6 +57,26 @@ impl OldAgreement {
             return Err(document.error(Key::PrivacyEarlier, message).into());
         }
         Ok(document.set_value(Key::PrivacyEarlier, earlier_texts(&self.released()?))?)
+    }
+
+    /// What the old run released holds against so many members together as it says, and so must the ε of both.
+    pub fn check_colluders(&self, new: &Planned) -> Result<(), Failure> {
+        let Some(old) = self.planned.pairs.as_ref().map(|pairs| pairs.colluders()) else { return Ok(()) };
+        let shown = self.path.display();
+        match new.pairs.as_ref().map(|pairs| pairs.colluders()) {
+            Some(new) if new > old => Err(Failure::Input(format!(
+                "{} = {new} is not allowed: it must be at most {old}, as in {shown}, whose noise in pairs holds against no more",
+                Key::PrivacyColluders
+            ))),
+            Some(_) => Ok(()),
+            None => {
+                tell(&format!(
+                    "warning: the noise in {shown} was in pairs: ε for both runs together holds against {} only",
+                    whom(u32::try_from(old).unwrap_or(u32::MAX))
+                ));
+                Ok(())
+            }
+        }
     }
 
     /// Members stay who they were, with the slots they had; new ones are said to be new.

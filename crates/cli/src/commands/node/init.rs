@@ -1,7 +1,7 @@
 //! `prdo node init`: a run agreement from a run file and a list of members.
 
 use super::continues::OldAgreement;
-use super::{in_file, read_text, summary};
+use super::{in_file, read_text, sign, summary};
 use crate::cli::node::InitArgs;
 use crate::commands::{Failure, read_run_file, target};
 use crate::progress::{tell, warn};
@@ -45,14 +45,14 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let (settings, planned_by_all) = agreed(&agreement)?;
     if let Some(old) = &old {
         old.check_model(agreement.terms(), &settings)?;
+        old.check_colluders(&planned_by_all)?;
     }
-    if let Some(identity) = &identity {
-        agreement.sign(identity).map_err(in_file(&args.out))?;
+    if let (Some(identity), Some(key)) = (&identity, &args.key) {
+        sign(&mut agreement, &args.out, key, identity)?;
     }
     caution(&document, &planned);
     write_atomically(&args.out, agreement.to_file().as_bytes())?;
-    summary::show(&args.out, &agreement, &planned_by_all, args.json);
-    Ok(())
+    summary::show(&args.out, &agreement, &planned_by_all, args.json)
 }
 
 /// Graph and weights for as many nodes as there are members.

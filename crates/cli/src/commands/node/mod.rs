@@ -1,5 +1,6 @@
 //! `prdo node`: real peers.
 
+mod against;
 mod capture;
 mod check;
 mod continues;
@@ -18,6 +19,7 @@ use crate::cli::node::{Node, OwnArgs};
 use prdo_member::Membership;
 use prdo_peer::agreement::{Agreement, AgreementError, LONGEST};
 use prdo_peer::identity::{Identity, IdentityError};
+use prdo_peer::share_key::{ShareKeyError, ShareSecret};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -65,6 +67,28 @@ fn seat(own: &OwnArgs) -> Result<(Identity, Membership), Failure> {
     let identity = Identity::read(&own.key)?;
     let seat = Membership::of(read_agreement(&own.agreement)?, &own.agreement, &identity)?;
     Ok((identity, seat))
+}
+
+/// Signs, where noise is in pairs with the share key that this member made for the agreement, or makes now. A signature that is
+/// there is left as it is; its member's number.
+fn sign(agreement: &mut Agreement, file: &Path, key: &Path, identity: &Identity) -> Result<usize, Failure> {
+    let (member, _) = agreement.member_with(&identity.public()).map_err(in_file(file))?;
+    if agreement.signatures().get(member).is_some_and(Option::is_some) {
+        return Ok(member);
+    }
+    let terms = *agreement.hash();
+    let share_key = match agreement.terms().share_keys {
+        true => Some(ShareSecret::of_agreement(key, &terms).map_err(share_key_failure)?.public()),
+        false => None,
+    };
+    agreement.sign(identity, share_key).map_err(in_file(file))
+}
+
+fn share_key_failure(error: ShareKeyError) -> Failure {
+    match error {
+        ShareKeyError::File(error) => error.into(),
+        error => Failure::Input(error.to_string()),
+    }
 }
 
 fn listen(own: &OwnArgs, seat: &Membership) -> Result<SocketAddr, Failure> {

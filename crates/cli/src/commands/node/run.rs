@@ -1,5 +1,6 @@
 //! `prdo node run`: trains with the other members, through whatever happens.
 
+use super::against::whom;
 use super::watch::Terminal;
 use super::{listen, seat};
 use crate::cli::node::RunArgs;
@@ -15,7 +16,7 @@ use prdo::store::{MemberSummary, State, Status, artefact, names, write_model, wr
 use prdo_member::Membership;
 use prdo_member::account::LedgerOptions;
 use prdo_member::page::{Page, PageError, Sheet};
-use prdo_member::prepare::{Ready, Request, Started, measure};
+use prdo_member::prepare::{Beginning, Draws, Ready, Request, Started, measure};
 use prdo_member::records::Reading;
 use prdo_member::watcher::Watcher;
 use prdo_peer::identity::Identity;
@@ -34,7 +35,8 @@ const TEST_SEED: &str = "TEST SEED: not private";
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     use_threads(args.threads)?;
-    let (secret, seeded) = secret()?;
+    let draws = draws()?;
+    let seeded = matches!(draws, Draws::Seeded(_));
     let own = &args.own;
     let (identity, seat) = seat(own)?;
     let port = dashboard::port(&args.watch)?;
@@ -42,7 +44,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let reading = Reading { label: own.label.as_deref(), columns: &own.columns, test: false };
     let measure = args.test.as_deref().map(|test| measure(&seat, test, reading)).transpose()?;
     let ledger = LedgerOptions { file: own.ledger.clone(), budget: own.budget, raise: own.raise_budget };
-    let request = Request { data: &own.data, reading, ledger: &ledger, home: Some(&args.home) };
+    let request =
+        Request { key: &own.key, data: &own.data, reading, ledger: &ledger, home: Some(&args.home) };
     let ready = Ready::new(seat, &request)?;
     if let Some(summary) = finished(&args.home) {
         tell("this run is already finished");
@@ -57,9 +60,16 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let sheet = Arc::new(Mutex::new(Sheet::default()));
     let _page = open_page(args.status, &sheet)?;
     let stop = Stop::listen()?;
-    let ledger = ready.ledger().to_path_buf();
-    let (begun, seat) =
-        ready.begin(&identity, secret, patience(args), args.from.as_deref(), args.new_member)?;
+    let (ledger, colluders) = (ready.ledger().to_path_buf(), ready.forecast.colluders);
+    let beginning = Beginning {
+        identity: &identity,
+        key: &own.key,
+        draws,
+        patience: patience(args),
+        from: args.from.as_deref(),
+        newcomer: args.new_member,
+    };
+    let (begun, seat) = ready.begin(beginning)?;
     if begun.rounds_done > 0 {
         tell(&format!("resuming after round {}", begun.rounds_done));
     }
@@ -67,11 +77,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let status = Status {
         name: Some(terms.name.clone()),
         run: Some(hex(&terms.run)),
-        agreement: Some(hex(seat.agreement.hash())),
+        agreement: Some(hex(&seat.agreement.run_hash())),
         member: Some(seat.member.name.clone()),
         round: Some(begun.rounds_done),
         rounds: Some(terms.rounds),
         noise_multiplier: Some(seat.planned.guarantee.noise_multiplier),
+        colluders,
         listening: Some(listening),
         // From wherever somebody asks for the status.
         ledger: Some(std::path::absolute(&ledger).unwrap_or(ledger)),
@@ -100,13 +111,13 @@ fn patience(args: &RunArgs) -> Patience {
 }
 
 /// Fresh draws from the operating system. A seed makes them the simulator's, for tests: builds for use refuse it.
-fn secret() -> Result<(Secret, bool), Failure> {
+fn draws() -> Result<Draws, Failure> {
     const SWITCH: &str = "PRDO_TEST_SEED";
     let Some(seed) = std::env::var_os(SWITCH) else {
         let drawn = Secret::from_operating_system();
         let drawn =
             drawn.map_err(|e| Failure::Work(format!("the operating system has no randomness: {e}")))?;
-        return Ok((drawn, false));
+        return Ok(Draws::Secret(drawn));
     };
     if !cfg!(debug_assertions) {
         return Err(Failure::Input(format!(
@@ -115,7 +126,7 @@ fn secret() -> Result<(Secret, bool), Failure> {
     }
     let number = seed.to_str().and_then(|text| text.parse().ok());
     let number = number.ok_or_else(|| Failure::Input(format!("{SWITCH} must be a whole number")))?;
-    Ok((Secret::from_seed(number), true))
+    Ok(Draws::Seeded(Secret::from_seed(number)))
 }
 
 #[cfg(feature = "peers")]
@@ -149,7 +160,7 @@ fn announce(ready: &Ready, seeded: bool) {
         "{} in {} ({}): {} of {} with {} parameters, {} rounds, {}",
         seat.member.name,
         terms.name,
-        hex(&seat.agreement.hash()[..6]),
+        hex(&seat.agreement.run_hash()[..6]),
         planned.recipe.method.card().title,
         planned.model.kind,
         terms.dimension,
@@ -167,6 +178,9 @@ fn announce(ready: &Ready, seeded: bool) {
         outlook.budget.delta(),
         planned.guarantee.noise_multiplier
     ));
+    if let Some(colluders) = outlook.colluders {
+        tell(&format!("against: {}", whom(colluders)));
+    }
     if seeded {
         tell(TEST_SEED);
     }
@@ -266,8 +280,10 @@ fn show(summary: &MemberSummary, home: &Path, as_json: bool) {
         say(&format!("test accuracy {:.2} % (this member's own model)", 100.0 * accuracy));
     }
     let seeded = if summary.test_seed.is_some() { format!(" ({TEST_SEED})") } else { String::new() };
+    let against =
+        summary.colluders.map_or(String::new(), |colluders| format!(", against {}", whom(colluders)));
     say(&format!(
-        "privacy: ε = {} spent of {} at δ = {:e} for every record{seeded}",
+        "privacy: ε = {} spent of {} at δ = {:e} for every record{against}{seeded}",
         short(number(summary.epsilon_spent), 4),
         number(summary.budget),
         number(summary.delta)

@@ -1,6 +1,6 @@
 //! `prdo node sign`: adds signatures to an agreement.
 
-use super::{in_file, read_agreement, summary};
+use super::{read_agreement, sign, summary};
 use crate::cli::node::SignArgs;
 use crate::commands::Failure;
 use crate::progress::tell;
@@ -22,10 +22,9 @@ pub fn run(args: &SignArgs) -> Result<(), Failure> {
             tell(&format!("{shown} has the signature of {name}"));
         }
     }
-    let member = agreement.sign(&identity).map_err(in_file(&args.file))?;
+    let member = sign(&mut agreement, &args.file, &args.key, &identity)?;
     write_atomically(&args.file, agreement.to_file().as_bytes())?;
     let name = agreement.terms().members.get(member).map_or("", |m| &m.name);
     tell(&format!("signed as {name}, member {member}"));
-    summary::show(&args.file, &agreement, &planned, args.json);
-    Ok(())
+    summary::show(&args.file, &agreement, &planned, args.json)
 }

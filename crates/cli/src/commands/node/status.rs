@@ -1,5 +1,6 @@
 //! `prdo node status`: a node that is running, stopped or finished.
 
+use super::against::whom;
 use crate::cli::node::StatusArgs;
 use crate::commands::Failure;
 use crate::progress::say;
@@ -47,6 +48,7 @@ fn lines(status: &Status) -> Vec<String> {
             status.delta.unwrap_or(f64::NAN)
         ));
     }
+    lines.extend(status.colluders.map(|colluders| format!("against    {}", whom(colluders))));
     let ledger = status.ledger.as_deref().map_or(String::new(), shown);
     match (status.rounds_charged, &status.ledger_problem) {
         (Some(rounds), _) => lines.push(format!("ledger     {rounds} rounds of this run charged ({ledger})")),

@@ -1,8 +1,11 @@
 //! What an agreement says, for people and as JSON.
 
+use super::against;
+use crate::commands::Failure;
 use crate::progress::say;
 use prdo::budget::words::short;
 use prdo::build::Planned;
+use prdo::store::PairFacts;
 use prdo_peer::agreement::{Agreement, Member};
 use prdo_peer::wire::hex;
 use serde_json::{Value as Json, json};
@@ -12,18 +15,20 @@ use std::path::Path;
 const MOST_LISTED: usize = 40;
 
 /// Prints the agreement in `file`, and what is to be done with it next.
-pub fn show(file: &Path, agreement: &Agreement, planned: &Planned, as_json: bool) {
+pub fn show(file: &Path, agreement: &Agreement, planned: &Planned, as_json: bool) -> Result<(), Failure> {
+    let pairs = planned.pair_facts()?;
     if as_json {
-        say(&object(file, agreement, planned).to_string());
-        return;
+        say(&object(file, agreement, planned, pairs.as_ref()).to_string());
+        return Ok(());
     }
-    for line in lines(agreement, planned) {
+    for line in lines(agreement, planned, pairs.as_ref()) {
         say(&line);
     }
     say(&next(file, agreement));
+    Ok(())
 }
 
-fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
+fn lines(agreement: &Agreement, planned: &Planned, pairs: Option<&PairFacts>) -> Vec<String> {
     let (terms, promise, recipe) = (agreement.terms(), &planned.guarantee, &planned.recipe);
     let together = match &terms.continues {
         Some(old) => format!(", together with what the agreement {} released", hex(&old[..6])),
@@ -58,8 +63,14 @@ fn lines(agreement: &Agreement, planned: &Planned) -> Vec<String> {
             promise.noise_multiplier,
             promise.rate
         ),
-        String::new(),
     ];
+    if let Some(pairs) = pairs {
+        if agreement.signed_by_all().is_ok() {
+            lines.insert(2, format!("run        {}, with everybody's share key", hex(&agreement.run_hash())));
+        }
+        lines.extend(against::lines(pairs, terms.members.len()));
+    }
+    lines.push(String::new());
     lines.extend(table(agreement));
     lines
 }
@@ -118,7 +129,7 @@ fn signatures(agreement: &Agreement) -> (Vec<&str>, Vec<&str>) {
     (names(true), names(false))
 }
 
-fn object(file: &Path, agreement: &Agreement, planned: &Planned) -> Json {
+fn object(file: &Path, agreement: &Agreement, planned: &Planned, pairs: Option<&PairFacts>) -> Json {
     let (terms, promise) = (agreement.terms(), &planned.guarantee);
     let (signed, missing) = signatures(agreement);
     let member = |(i, m): (usize, &Member)| {
@@ -151,6 +162,8 @@ fn object(file: &Path, agreement: &Agreement, planned: &Planned) -> Json {
         "epsilon": promise.epsilon,
         "delta": promise.delta,
         "noise_multiplier": promise.noise_multiplier,
+        "pairs": pairs,
+        "run_hash": agreement.signed_by_all().is_ok().then(|| hex(&agreement.run_hash())),
         "signed": signed,
         "missing": missing,
     })

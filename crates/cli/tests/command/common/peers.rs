@@ -137,15 +137,20 @@ impl Trio {
         )
     }
 
-    /// Starts a process; what it prints goes to files.
+    /// Starts a process that draws what the simulator draws; what it prints goes to files.
     pub fn spawn(&self, arguments: &str, label: &str) -> Child {
+        self.spawn_with(arguments, label, &[("PRDO_TEST_SEED", SEED)])
+    }
+
+    /// Starts a process with these settings of its environment: without a seed it draws from the operating system.
+    pub fn spawn_with(&self, arguments: &str, label: &str, environment: &[(&str, &str)]) -> Child {
         let file = |end: &str| {
             let path = self.desk.path(&format!("{label}.{end}"));
             Stdio::from(File::options().create(true).append(true).open(path).unwrap())
         };
         let mut command = self.desk.checked(arguments);
-        command.env("PRDO_TEST_SEED", SEED).stdin(Stdio::null()).stdout(file("out")).stderr(file("err"));
-        command.spawn().unwrap()
+        command.envs(environment.iter().copied());
+        command.stdin(Stdio::null()).stdout(file("out")).stderr(file("err")).spawn().unwrap()
     }
 
     pub fn start(&self, name: &str) -> Child {

@@ -63,3 +63,28 @@ fn a_model_from_a_file_cannot_be_agreed_on() {
         "{error}"
     );
 }
+
+/// The two parts of the noise are the simulator's, and are the same when members read them from what they agreed on.
+#[test]
+fn noise_in_pairs_is_planned_as_built() {
+    let text = format!(
+        "rounds = 9\n[graph]\nnodes = 5\n[data]\nsource = \"digits\"\n[method]\nname = \"ed\"\nstep_size = 0.1\n{REST}noise = \
+         \"pairs\"\ncolluders = 2\n"
+    );
+    let (built, planned) = both(&text);
+    let facts = planned.pair_facts().unwrap().unwrap();
+    assert_eq!(Some(&facts), built.prepared.pairs.as_ref());
+    assert_eq!((facts.colluders, facts.complete), (2, true));
+    let document = Document::parse("a.toml", &text).unwrap();
+    let agreed = crate::build::resolved::to_agreed_toml(&document, &planned).unwrap();
+    for line in ["noise = \"pairs\"", "colluders = 2", "ratio = 3.0", "secrets = \"complete\""] {
+        assert!(agreed.lines().any(|found| found == line), "{line}: {agreed}");
+    }
+    let alone = text.replace("nodes = 5", "nodes = 3");
+    let document = Document::parse("a.toml", &alone).unwrap();
+    let run = document.run_file();
+    let (facts, bytes) = public_facts(&run, run.model_kind().unwrap()).unwrap();
+    let public = Public { facts: &facts, bytes, records: &[300; 3] };
+    let refused = terms(&document, wiring(&run, Some(3)).unwrap(), &public).unwrap_err().to_string();
+    assert!(refused.contains("privacy.colluders") || refused.contains("colluders"), "{refused}");
+}
