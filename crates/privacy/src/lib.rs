@@ -47,7 +47,7 @@ pub use ledger::{Book, BookError, Ledger, LedgerError};
 pub use linear::Linear;
 pub use model::{Data, Model, Records};
 pub use packed::{Dither, Packed, Packing, PublicDither};
-pub use pairs::{NodeShares, PairKey, PairMechanism, PairSettings, SecretsOf, SharesError};
+pub use pairs::{NodeShares, PairKey, PairMechanism, PairSettings, SecretsOf, SharesError, simulated_shares};
 pub use prdo_accounting::History;
 pub use protection::{Exposed, Noised, Protection};
 pub use query::{Clips, Query};

@@ -3,6 +3,7 @@
 use crate::grid::Grid;
 use crate::ledger::Receipt;
 use crate::pairs::NodeShares;
+use crate::planted::Planted;
 use crate::streams::Stream;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
@@ -29,26 +30,28 @@ pub(crate) fn add_gaussian(
     sum: &mut [i64],
     sensitivity: f64,
     grid: Grid,
-    (stream, shares): (impl Fn(u64) -> Stream + Sync, Option<&NodeShares>),
+    (stream, shares): (impl Fn(u64) -> Stream + Sync, Option<(&NodeShares, Planted)>),
 ) {
     let charged = receipt.into_event().noise_multiplier();
-    let own_std = shares.map_or(charged, |shares| shares.mechanism().pairs().own()) * sensitivity;
-    let pair_std = shares.map_or(0.0, |shares| shares.mechanism().pairs().pair()) * sensitivity;
+    let (own, pair) = shares.map_or((charged, 0.0), |(shares, planted)| planted.parts(shares));
+    let (own_std, pair_std) = (own * sensitivity, pair * sensitivity);
     let draw = |(number, part): (usize, &mut [i64])| {
         let number = number as u64;
         let mut stream = stream(number);
-        let Some(shares) = shares else {
+        let Some((shares, planted)) = shares else {
             for steps in part {
                 let noise: f64 = StandardNormal.sample(&mut stream);
                 *steps = steps.saturating_add(grid.round(own_std * noise));
             }
             return;
         };
-        let mut noise: Vec<f64> = part.iter().map(|_| own_std * normal(&mut stream)).collect();
+        let mut noise: Vec<f64> =
+            part.iter().map(|_| planted.addend(own_std * normal(&mut stream), grid)).collect();
         for (sign, key) in shares.signed() {
             let mut stream = key.part(number);
-            let signed_std = sign * pair_std;
-            noise.iter_mut().for_each(|noise| *noise += signed_std * normal(&mut stream));
+            let signed_std = planted.sign(sign) * pair_std;
+            let mut share = || planted.addend(signed_std * normal(&mut stream), grid);
+            noise.iter_mut().for_each(|noise| *noise += share());
         }
         for (steps, noise) in part.iter_mut().zip(noise) {
             *steps = steps.saturating_add(grid.round(noise));
@@ -60,7 +63,7 @@ pub(crate) fn add_gaussian(
     }
 }
 
-fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     StandardNormal.sample(stream)
 }
 

@@ -4,6 +4,7 @@
 //! `docs/pairs.md` has the theorem. What carries it here: own noise, shares and the exact sum are added before anything is
 //! rounded, once; a share serves one answer, for the keys of a round are gone when the next round begins.
 
+use crate::noise::{self, normal};
 use crate::streams::{Secret, Stream, pair_root};
 use chacha20::ChaCha20Rng;
 use prdo_accounting::pairs::{Pairs, PairsError, Secrets, choose, default_ratio};
@@ -210,6 +211,14 @@ impl NodeShares {
         Self::new(mechanism, node, 0, keys)
     }
 
+    /// The shares of a run with a fixed seed.
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    pub(crate) fn plant_another_run(&mut self) {
+        let secret = Secret::from_seed(0);
+        let (node, partners) = (self.node, self.mechanism.partners(self.node));
+        self.keys = partners.into_iter().map(|p| (p, PairKey::simulated(&secret, node, p))).collect();
+    }
+
     pub fn node(&self) -> u32 {
         self.node
     }
@@ -237,6 +246,30 @@ impl NodeShares {
     pub(crate) fn signed(&self) -> impl Iterator<Item = (f64, &PairKey)> {
         self.keys.iter().map(|(partner, key)| (if self.node < *partner { 1.0 } else { -1.0 }, key))
     }
+}
+
+/// What two nodes of a simulation draw for each other, round after round, as standard normals: what a node that colludes knows.
+/// The lower number adds it, the higher one subtracts it, times z_pair and the sensitivity.
+///
+/// # Guarantee
+/// Of simulations only, whose seed tells as much: from the keys of members ([`PairKey::agreed`]) nothing leaves a gate but its
+/// answers.
+pub fn simulated_shares(
+    secret: &Secret,
+    (a, b): (u32, u32),
+    dimension: usize,
+) -> impl Iterator<Item = Vec<f64>> + use<> {
+    let mut key = PairKey::simulated(secret, a, b);
+    std::iter::from_fn(move || {
+        let mut share = Vec::with_capacity(dimension);
+        for part in 0..dimension.div_ceil(noise::PART) {
+            let mut stream = key.part(part as u64);
+            let count = noise::PART.min(dimension - part * noise::PART);
+            share.extend((0..count).map(|_| normal(&mut stream)));
+        }
+        key.advance();
+        Some(share)
+    })
 }
 
 #[cfg(test)]
