@@ -54,6 +54,12 @@ pub fn pairs<'py>(
     Ok(answer)
 }
 
+/// Against whom the ε of noise in pairs is, in words.
+#[pyfunction]
+pub fn against(colluders: usize) -> String {
+    prdo::report::against::against(colluders)
+}
+
 /// (exchanges, by Chebyshev, independent, paired), in units of what independent noise needs; nothing for two nodes.
 fn disagreement(choice: &Choice, secrets: &Secrets) -> Vec<(u32, bool, f64, f64)> {
     let unit = |multiplier: f64| multiplier / choice.independent;
