@@ -74,10 +74,7 @@ pub fn judge(case: &Case, setting: &Setting, calibrator: &mut Calibrator) -> Res
     let noise = noise_facts(case, setting, calibrator)?;
     // The theorem's ν²_dp also stands for the first round's, which is the larger one where b₀ is small.
     let variance = noise.map(|n| n.first_variance.map_or(n.variance, |first| first.max(n.variance)));
-    let bounds = match variance.and_then(|variance| case.levels(variance)) {
-        Some(levels) => Some(Bounds::of(setting, &levels)?),
-        None => None,
-    };
+    let bounds = variance.map(|variance| case.bounds(setting, variance)).transpose()?.flatten();
     Ok(Judged {
         setting: *setting,
         conditions: Conditions::of(setting),
@@ -103,7 +100,9 @@ fn noise_facts(
     let (b, first) = (case.batch, setting.first_batch());
     let z = calibrator.multiplier(case, strength, first)?;
     let known = case.problem.dimension.filter(|_| case.problem.smoothness.is_some());
-    let needed = known.map(|d| difference_clip(setting, gradient_clip, z, d).unwrap_or(f64::INFINITY));
+    let in_answers = z * case.answer_noise();
+    let needed =
+        known.map(|d| difference_clip(setting, gradient_clip, in_answers, d).unwrap_or(f64::INFINITY));
     let assumed = if setting.gamma() >= 1.0 { Some(gradient_clip) } else { needed.filter(|c| c.is_finite()) };
     let Some(clip) = given.or(assumed) else { return Ok(None) };
     let sensitivity = Sensitivity::new(gradient_clip, clip, setting.gamma())?;

@@ -33,6 +33,7 @@ fn case(noise: Noise) -> Case {
             start_gradient: None,
         },
         noise,
+        pairs: None,
     }
 }
 
