@@ -93,6 +93,14 @@ impl Audit {
         })
     }
 
+    /// The first setting once more with noise in pairs, one colluder and secrets between all nodes; unchanged for methods whose
+    /// sensitivity differs between nodes, so that shares would not cancel.
+    pub fn with_pairs(mut self) -> Result<Self, AuditError> {
+        let Some(first) = self.settings.first().filter(|first| first.admits_pairs()) else { return Ok(self) };
+        self.settings.push(first.clone().in_pairs(1, 3.0, true)?);
+        Ok(self)
+    }
+
     /// The same battery on other settings. How much of their ε an attack can prove is not known beforehand, so that is not
     /// asked.
     #[must_use]

@@ -119,6 +119,11 @@ impl Setting {
         Ok(Self { name: format!("{}, pairs", self.name), pairs: Some(Arc::new(mechanism)), ..self })
     }
 
+    /// Whether all nodes' releases have the same sensitivity, whatever their points: otherwise shares would not cancel.
+    pub fn admits_pairs(&self) -> bool {
+        (0..3).all(|round| self.method.asks(&self.settings, round).kappa().is_none())
+    }
+
     /// The gate with its shares of a run, where noise is in pairs.
     pub fn with_shares<M: Model>(
         &self,

@@ -1,7 +1,7 @@
 //! Noise in pairs: no alarm over the code as it ships, and every bug that only shares can have is caught.
 
 use crate::broken::Broken;
-use prdo_algorithm::{Asks, Method};
+use prdo_algorithm::Method;
 use prdo_audit::{Audit, Report, Setting, Shipped, Subject};
 use prdo_privacy::planted::{Bug, Need};
 
@@ -52,12 +52,12 @@ fn each_bug_is_seen_by_the_check_that_is_meant_for_it() {
 /// Charges follow rounds, not exchanges: Momentum Tracking has two in a round.
 #[test]
 fn no_alarm_without_a_bug_in_pairs() {
-    // Of what a movement bounds the sensitivity differs between nodes: shares would not cancel, and the gate refuses.
-    let unequal = |method: &Method| {
-        let settings = Setting::every_record(*method).unwrap().settings;
-        (0..3).map(|round| method.asks(&settings, round)).any(|asks: Asks| asks.kappa().is_some())
-    };
-    for method in Method::ALL.iter().copied().filter(|method| !unequal(method)) {
+    let admits = |method: &Method| Setting::every_record(*method).unwrap().admits_pairs();
+    assert!(
+        !admits(&Method::Diff2)
+            && Audit::quick(Method::Diff2).unwrap().with_pairs().unwrap().settings.len() == 2
+    );
+    for method in Method::ALL.iter().copied().filter(admits) {
         let report = small(method, AGREED, &Shipped);
         assert!(report.passed(), "{method}: {:?}", report.failed());
     }
@@ -70,8 +70,8 @@ fn no_alarm_without_a_bug_in_pairs() {
 /// The best joint tests find what the theorem says, to a few per cent, and the attack proves nearly all of the claim.
 #[test]
 fn attacks_face_what_own_noise_and_shares_are_worth() {
-    let audit = Audit::quick(Method::Prdo).unwrap();
-    let setting = audit.settings[0].clone().in_pairs(1, 10.0, true).unwrap();
+    let audit = Audit::quick(Method::Prdo).unwrap().with_pairs().unwrap();
+    let setting = audit.settings[2].clone();
     let mechanism = setting.pairs.clone().unwrap();
     let report = Audit { settings: vec![setting], ..audit }.run(&Shipped, &mut |_| {}).unwrap();
     assert!(report.passed(), "{:?}", report.failed());
