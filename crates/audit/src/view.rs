@@ -243,7 +243,7 @@ fn root(covariance: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, AuditError> {
             let rest = covariance[i][j] - before;
             root[i][j] = if i == j { rest.sqrt() } else { rest / root[j][j] };
         }
-        if !(root[i][i] > 0.0) {
+        if root[i][i].is_nan() || root[i][i] <= 0.0 {
             return Err(refused("pairs")("their noise has no inverse covariance"));
         }
     }

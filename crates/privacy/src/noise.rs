@@ -2,9 +2,9 @@
 
 use crate::grid::Grid;
 use crate::ledger::Receipt;
-use crate::pairs::NodeShares;
+use crate::pairs::{NodeShares, PairKey};
 use crate::planted::Planted;
-use crate::streams::Stream;
+use crate::streams::{Secret, Stream};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
@@ -63,8 +63,32 @@ pub(crate) fn add_gaussian(
     }
 }
 
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
+fn normal(stream: &mut Stream) -> f64 {
     StandardNormal.sample(stream)
+}
+
+/// What two nodes of a simulation draw for each other, round after round, as standard normals: what a node that colludes knows.
+/// The lower number adds it, the higher one subtracts it, times z_pair and the sensitivity.
+///
+/// # Guarantee
+/// Of simulations only, whose seed tells as much: from the keys of members ([`PairKey::agreed`]) nothing leaves a gate but its
+/// answers.
+pub fn simulated_shares(
+    secret: &Secret,
+    (a, b): (u32, u32),
+    dimension: usize,
+) -> impl Iterator<Item = Vec<f64>> + use<> {
+    let mut key = PairKey::simulated(secret, a, b);
+    std::iter::from_fn(move || {
+        let mut share = Vec::with_capacity(dimension);
+        for part in 0..dimension.div_ceil(PART) {
+            let mut stream = key.part(part as u64);
+            let count = PART.min(dimension - part * PART);
+            share.extend((0..count).map(|_| normal(&mut stream)));
+        }
+        key.advance();
+        Some(share)
+    })
 }
 
 #[cfg(test)]
@@ -72,7 +96,7 @@ pub(crate) fn normal(stream: &mut Stream) -> f64 {
 mod tests {
     use super::*;
     use crate::ledger::Ledger;
-    use crate::streams::{Hidden, Secret};
+    use crate::streams::Hidden;
     use prdo_accounting::{Accountant, Event, Method, Target};
     use std::sync::Arc;
     use std::sync::Mutex;

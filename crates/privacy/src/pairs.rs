@@ -4,7 +4,6 @@
 //! `docs/pairs.md` has the theorem. What carries it here: own noise, shares and the exact sum are added before anything is
 //! rounded, once; a share serves one answer, for the keys of a round are gone when the next round begins.
 
-use crate::noise::{self, normal};
 use crate::streams::{Secret, Stream, pair_root};
 use chacha20::ChaCha20Rng;
 use prdo_accounting::pairs::{Pairs, PairsError, Secrets, choose, default_ratio};
@@ -45,7 +44,7 @@ impl PairKey {
     }
 
     /// The key of the next round, from which this one cannot be found.
-    fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         let next = blake3::derive_key(NEXT, &self.0);
         self.0.zeroize();
         self.0 = next;
@@ -246,30 +245,6 @@ impl NodeShares {
     pub(crate) fn signed(&self) -> impl Iterator<Item = (f64, &PairKey)> {
         self.keys.iter().map(|(partner, key)| (if self.node < *partner { 1.0 } else { -1.0 }, key))
     }
-}
-
-/// What two nodes of a simulation draw for each other, round after round, as standard normals: what a node that colludes knows.
-/// The lower number adds it, the higher one subtracts it, times z_pair and the sensitivity.
-///
-/// # Guarantee
-/// Of simulations only, whose seed tells as much: from the keys of members ([`PairKey::agreed`]) nothing leaves a gate but its
-/// answers.
-pub fn simulated_shares(
-    secret: &Secret,
-    (a, b): (u32, u32),
-    dimension: usize,
-) -> impl Iterator<Item = Vec<f64>> + use<> {
-    let mut key = PairKey::simulated(secret, a, b);
-    std::iter::from_fn(move || {
-        let mut share = Vec::with_capacity(dimension);
-        for part in 0..dimension.div_ceil(noise::PART) {
-            let mut stream = key.part(part as u64);
-            let count = noise::PART.min(dimension - part * noise::PART);
-            share.extend((0..count).map(|_| normal(&mut stream)));
-        }
-        key.advance();
-        Some(share)
-    })
 }
 
 #[cfg(test)]

@@ -278,8 +278,7 @@ impl<M: Model> Gate<M, Noised> {
     /// mechanism names: every charge stands for a release at least as private.
     pub fn with_shares(self, shares: NodeShares) -> Result<Self, GateError> {
         let (declared, worth) = (self.rules.noise_multiplier, shares.mechanism().multiplier());
-        // Not `worth < declared`, which a NaN would pass.
-        if !(worth >= declared) {
+        if worth.is_nan() || declared.is_nan() || worth < declared {
             return Err(GateError::SharesWorth { declared, worth });
         }
         if shares.node() != self.node {

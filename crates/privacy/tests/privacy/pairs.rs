@@ -71,8 +71,8 @@ fn noise_of_all_nodes_has_the_covariance_of_the_theorem() {
         }
         let count = f64::from(rounds) * D as f64;
         let linked = |i: usize, j: usize| secrets.pairs().any(|pair| pair == (i.min(j), i.max(j)));
-        for i in 0..n {
-            for j in 0..n {
+        for (i, row) in sums.iter().enumerate() {
+            for (j, sum) in row.iter().enumerate() {
                 let expected = match i == j {
                     true => own * own + pair * pair * secrets.degree(i) as f64,
                     false if linked(i, j) => -pair * pair,
@@ -80,7 +80,7 @@ fn noise_of_all_nodes_has_the_covariance_of_the_theorem() {
                 };
                 let variance = own * own + pair * pair * secrets.degree(i) as f64;
                 let error = 6.0 * variance * (2.0 / count).sqrt();
-                let found = sums[i][j] / count;
+                let found = sum / count;
                 assert!((found - expected).abs() < error, "{i} {j}: {found} for {expected} ± {error}");
             }
         }
