@@ -1,14 +1,13 @@
 //! Noise that cancels between nodes: from what a run asks to the gates' mechanism, and what it promises against whom.
 
 use crate::error::RunError;
-use crate::run::Guarantee;
 use prdo_accounting::pairs::{Pairs, PairsError, Secrets};
 use prdo_accounting::{Accountant, AccountingError, Event, History};
 use prdo_algorithm::graph::Mixings;
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{PairMechanism, PairSettings};
 use prdo_runfile::Key;
-use prdo_store::{EpsilonAgainst, OwnClip, PairFacts};
+use prdo_store::{EpsilonAgainst, Guarantee, OwnClip, PairFacts};
 
 /// Coalitions of every size are listed for up to so many nodes; beyond, those about as large as the agreed ones.
 const MOST_LISTED: usize = 100;

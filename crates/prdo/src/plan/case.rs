@@ -128,6 +128,13 @@ impl Case {
         Bounds::apart(setting, &levels, network * noise_variance).map(Some)
     }
 
+    /// What of the bound's privacy part comes by the mean of all nodes' noise.
+    pub fn by_mean(&self, setting: &Setting, noise_variance: f64) -> Result<Option<f64>, TheoryError> {
+        let levels = self.noise_factors().and_then(|(mean, _)| self.levels(mean * noise_variance));
+        let bounds = levels.map(|levels| Bounds::apart(setting, &levels, 0.0)).transpose()?;
+        Ok(bounds.map(|bounds| bounds.stationarity.privacy))
+    }
+
     /// Refuses what no choice of parameters could mend.
     pub fn check(&self) -> Result<(), PlanError> {
         self.setup().checked()?;

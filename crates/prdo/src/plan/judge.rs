@@ -19,6 +19,8 @@ pub struct Judged {
     pub noise: Option<NoiseFacts>,
     /// The values of the bounds, where every level is known. They are bounds where the conditions hold.
     pub bounds: Option<Bounds>,
+    /// With noise in pairs: what of the bound's privacy part comes by the mean of all nodes; the rest by their disagreement.
+    pub privacy_by_mean: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,7 +77,9 @@ pub fn judge(case: &Case, setting: &Setting, calibrator: &mut Calibrator) -> Res
     // The theorem's ν²_dp also stands for the first round's, which is the larger one where b₀ is small.
     let variance = noise.map(|n| n.first_variance.map_or(n.variance, |first| first.max(n.variance)));
     let bounds = variance.map(|variance| case.bounds(setting, variance)).transpose()?.flatten();
+    let by_mean = variance.filter(|_| case.pairs.is_some()).map(|variance| case.by_mean(setting, variance));
     Ok(Judged {
+        privacy_by_mean: by_mean.transpose()?.flatten(),
         setting: *setting,
         conditions: Conditions::of(setting),
         constants: Constants::of(setting),

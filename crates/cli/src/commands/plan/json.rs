@@ -121,6 +121,7 @@ fn pairs(asked: &Asked, answer: &Answer) -> Option<Json> {
         "colluders": pairs.mechanism.colluders(),
         "gain": 1.0 / parts.own(),
         "answer_noise": case.answer_noise(),
+        "privacy_by_mean": own.privacy_by_mean,
         "drift": drift.map(|(drift, unit)| unit * drift.pairs),
         "drift_independent": drift.map(|(drift, unit)| unit * drift.independent),
     }))

@@ -272,6 +272,15 @@ fn bound(bounds: &Bounds, judged: &Judged) {
         let share = if total > 0.0 && part.is_finite() { 100.0 * part / total } else { 100.0 };
         say(&format!("    {name:<14}{:>10} {share:>5.1} %  {}", figure(part), bar(part, most)));
     }
+    if let Some(by_mean) = judged.privacy_by_mean {
+        let rest = bounds.stationarity.privacy - by_mean;
+        sentence(&format!(
+            "Of the privacy part {} comes by the mean of all nodes, where shares are gone, and {} by the nodes' disagreement, where \
+             they count and the theorem is generous.",
+            figure(by_mean),
+            figure(rest.max(0.0))
+        ));
+    }
     if !judged.conditions.hold() {
         return;
     }
