@@ -151,7 +151,9 @@ impl ComparisonReport {
                 let found = if k == last { of.last() } else { of.iter().find(|row| row.colluders == *size) };
                 found.map_or(String::new(), |row| at_most(row.epsilon, 3))
             };
-            [names.join("; ")].into_iter().chain(sizes.iter().enumerate().map(at)).collect()
+            // Of one kind all are meant.
+            let name = if pairs.len() > 1 { names.join("; ") } else { "noise in pairs".to_string() };
+            [name].into_iter().chain(sizes.iter().enumerate().map(at)).collect()
         };
         Some((head, pairs.iter().map(row).collect()))
     }
