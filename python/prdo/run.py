@@ -271,8 +271,6 @@ class Result:
             note = "Not private: ε = ∞."
         else:
             against = whom(pairs.get("colluders"))
-            if pairs:
-                against += " (shares are pseudo-random: only the last row holds against everybody)"
             note = (
                 f"Every record: ε = {self.epsilon:.4g} at δ = {self.delta:g} for the whole transcript{against}. Seeded simulation: "
                 "not private against anyone who knows the seed; the figures here were computed without noise."
@@ -286,10 +284,9 @@ def whom(colluders: int | None) -> str:
 
 
 def coalitions(costs: list[tuple[int, float | None]]) -> list[tuple[str, object]]:
-    """What coalitions of every size learn. Shares are pseudo-random: only the last row holds against everybody."""
-    last = costs[-1][0]
-    names = ["all others, or all keys lost" if size == last else f"{size} colluders" if size else "outsiders only" for size, _ in costs]
-    return [(f"ε against {name}", figure(epsilon)) for name, (_, epsilon) in zip(names, costs)]
+    """What coalitions of every size learn, as rows of a table."""
+    rows: list[tuple[str, object]] = [(f"ε at most, {who}", epsilon) for who, epsilon in _prdo.coalitions(costs)]
+    return [*rows, ("shares are pseudo-random", "only the row of all others holds against everybody")]
 
 
 def compare(runs: Mapping[str, Run] | Iterable[Run], *, progress: bool = True) -> Any:

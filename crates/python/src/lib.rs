@@ -31,7 +31,7 @@ mod _prdo {
     #[pymodule_export]
     use crate::graph::graph;
     #[pymodule_export]
-    use crate::pairs::{against, pairs};
+    use crate::pairs::{against, coalitions, pairs};
     #[pymodule_export]
     use crate::plot::plot;
     #[pymodule_export]
