@@ -169,6 +169,7 @@ class Run:
     def __repr__(self) -> str:
         facts = self.facts
         privacy = "not private" if facts["epsilon"] is None else f"ε = {facts['epsilon']:.4g} at δ = {facts['delta']:g}"
+        privacy += whom(facts["colluders"])
         return f"Run({facts['method']} on {facts['data']}; {facts['rounds']} rounds, {privacy})"
 
     def _repr_html_(self) -> str:
@@ -183,6 +184,9 @@ class Run:
         ]
         if facts["epsilon"] is not None:
             rows += [("δ", f"{facts['delta']:g}"), ("noise multiplier", figure(facts["noise_multiplier"]))]
+        if facts["colluders"] is not None:
+            rows.append(("noise in pairs: ε holds", whom(facts["colluders"]).strip()))
+            rows += coalitions(facts["epsilon_by_colluders"])
         return table(rows, "A run, not trained yet", " ".join(self.warnings))
 
 
@@ -268,6 +272,7 @@ class Result:
         accuracy = summary["test_accuracy"]
         shown = "" if accuracy is None else f", test accuracy {100 * accuracy:.2f} %"
         privacy = "not private" if self.epsilon is None else f"ε = {self.epsilon:.4g} at δ = {self.delta:g}"
+        privacy += whom(summary.get("pairs", {}).get("colluders"))
         return f"Result({summary['method']}, {summary['rounds']} rounds, loss {summary['loss']:.6g}{shown}, {privacy})"
 
     def _repr_html_(self) -> str:
@@ -279,14 +284,29 @@ class Result:
         ]
         if summary["test_accuracy"] is not None:
             rows.append(("test accuracy", f"{100 * summary['test_accuracy']:.2f} %"))
+        pairs = summary.get("pairs", {})
+        if pairs:
+            rows += coalitions([(row["colluders"], row["epsilon"]) for row in pairs["epsilon_by_colluders"]])
         if self.epsilon is None:
             note = "Not private: ε = ∞."
         else:
+            against = whom(pairs.get("colluders"))
             note = (
-                f"Every record: ε = {self.epsilon:.4g} at δ = {self.delta:g} for the whole transcript. Seeded simulation: "
+                f"Every record: ε = {self.epsilon:.4g} at δ = {self.delta:g} for the whole transcript{against}. Seeded simulation: "
                 "not private against anyone who knows the seed; the figures here were computed without noise."
             )
         return table(rows, note=note) + picture(self._trained.figure())
+
+
+def whom(colluders: int | None) -> str:
+    """Against whom an ε is, where that is not everybody."""
+    return "" if colluders is None else f" against {_prdo.against(colluders)}"
+
+
+def coalitions(costs: list[tuple[int, float | None]]) -> list[tuple[str, object]]:
+    """What coalitions of every size learn, as rows of a table."""
+    rows: list[tuple[str, object]] = [(f"ε at most, {who}", epsilon) for who, epsilon in _prdo.coalitions(costs)]
+    return [*rows, ("shares are pseudo-random", "only the row of all others holds against everybody")]
 
 
 def compare(runs: Mapping[str, Run] | Iterable[Run], *, progress: bool = True) -> Any:

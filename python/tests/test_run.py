@@ -307,3 +307,21 @@ def test_other_threads_run_meanwhile():
     stop.set()
     thread.join()
     assert sum(started <= at <= started + elapsed for at in ticks) >= min(20, elapsed / 0.05)
+
+
+def test_noise_in_pairs_says_against_whom_epsilon_is():
+    run = prdo.Run(
+        rounds=3,
+        graph={"kind": "ring", "nodes": 4},
+        data="digits",
+        method={"name": "ed", "step_size": 0.1},
+        batch={"size": 40},
+        clip={"gradient": 1},
+        privacy={"epsilon": 3, "delta": 1e-5, "noise": "pairs"},
+    )
+    assert run.facts["colluders"] == 1 and [size for size, _ in run.facts["epsilon_by_colluders"]] == [0, 1, 2, 3]
+    assert "against outsiders and any one member together" in repr(run)
+    result = run.train(progress=False)
+    assert "against outsiders and any one member together" in repr(result)
+    for shown in (run._repr_html_(), result._repr_html_()):
+        assert "all others, or all keys lost" in shown and "pseudo-random" in shown

@@ -3,12 +3,14 @@
 use crate::control;
 use crate::error::AuditError;
 use crate::likelihood::{self, Outcome};
-use crate::moments::{self, LIMIT};
+use crate::moments::{self, LIMIT, Moments};
 use crate::network::Network;
 use crate::record_play::{self, Precision, SLACK};
 use crate::restart;
 use crate::setting::Setting;
+use crate::share_play::{self, share_play};
 use crate::subject::Subject;
+use crate::view::{self, ADVERSARIES, Viewer};
 use prdo_accounting::Bounds;
 use prdo_algorithm::Method;
 
@@ -91,6 +93,14 @@ impl Audit {
         })
     }
 
+    /// The first setting once more with noise in pairs, one colluder and secrets between all nodes; unchanged for methods whose
+    /// sensitivity differs between nodes, so that shares would not cancel.
+    pub fn with_pairs(mut self) -> Result<Self, AuditError> {
+        let Some(first) = self.settings.first().filter(|first| first.admits_pairs()) else { return Ok(self) };
+        self.settings.push(first.clone().in_pairs(1, 3.0, true)?);
+        Ok(self)
+    }
+
     /// The same battery on other settings. How much of their ε an attack can prove is not known beforehand, so that is not
     /// asked.
     #[must_use]
@@ -148,6 +158,13 @@ impl<S: Subject> SettingAudit<'_, S> {
             let what = "deviation of the noise against z × declared sensitivity, in standard errors".into();
             self.check(noise_name, score.abs() <= LIMIT, score, format!("within ±{LIMIT}"), what);
         }
+        // Every pair is two releases of all nodes' shares.
+        let pairs = self.audit.pairs.div_ceil(4);
+        if let Some(steps) = share_play(self.subject, self.setting, pairs, self.seed)? {
+            let what = format!("steps by which two releases differ from what their shares do, {pairs} pairs");
+            let most = share_play::STEPS;
+            self.check("shares", steps <= most, steps, format!("at most {most}: rounded once"), what);
+        }
         Ok(())
     }
 
@@ -172,6 +189,15 @@ impl<S: Subject> SettingAudit<'_, S> {
         let what =
             format!("noise values that two runs with secrets of their own have in common, of {looked}");
         self.check("fresh-secrets", common == 0, common as f64, "none".into(), what);
+        if let Some(over) = view::charged_over_worth(self.setting)? {
+            let what =
+                "multiplier that is charged over what own noise and shares are worth to the worst coalition";
+            self.check("pairs-worth", over <= 1.0 + 1e-9, over, "at most 1 + 1e-9".into(), what.into());
+            let score = control::between_runs(&network)?;
+            let what =
+                "correlation of noise between runs with secrets of their own, in standard errors".into();
+            self.check("fresh-shares", score.abs() <= LIMIT, score, format!("within ±{LIMIT}"), what);
+        }
         let found = restart::restarts(self.subject, self.setting, self.seed)?;
         let what = format!(
             "second payloads or unfinished runs in {} peers killed and started again ({} died)",
@@ -179,6 +205,17 @@ impl<S: Subject> SettingAudit<'_, S> {
         );
         let wrong = found.second_payloads + found.unfinished;
         self.check("one-payload", wrong == 0 && found.deaths > 0, wrong as f64, "none".into(), what);
+        Ok(())
+    }
+
+    /// What noise in pairs is worth, as the best joint tests find it: against outsiders, the agreed coalition, all others.
+    fn adversaries(&mut self, without: &Moments, with: &Moments) -> Result<(), AuditError> {
+        let Some(claimed) = Viewer::new(self.setting)?.multipliers() else { return Ok(()) };
+        let found = moments::faced(without, with);
+        for (((name, what), claimed), (ratio, score)) in ADVERSARIES.into_iter().zip(claimed).zip(found) {
+            let allowed = format!("{claimed:.4} within {LIMIT} errors");
+            self.check(name, score.abs() <= LIMIT, ratio * claimed, allowed, what.into());
+        }
         Ok(())
     }
 
@@ -197,6 +234,7 @@ impl<S: Subject> SettingAudit<'_, S> {
             let what = format!("{what}, in standard errors");
             self.check(name, score.abs() <= LIMIT, score, format!("within ±{LIMIT}"), what);
         }
+        self.adversaries(&without.moments, &with.moments)?;
         progress(&format!("{}: the test against the claim", self.setting.name));
         let claimed = self.setting.claimed()?;
         let outcome = likelihood::judge(self.setting, &without.scores, &with.scores)?;

@@ -61,8 +61,8 @@ pub fn off_grid<S: Subject>(
     let shard = Shard::seal(records).map_err(refused("slots"))?;
     let ledger = generous_ledger(setting)?;
     let secret = Arc::new(Secret::from_seed(mixed(seed, 77)));
-    let gate = Gate::private(0, model, shard, secret, setting.rules(ledger)).map_err(refused("batch"))?;
-    let mut gate = subject.gate(gate);
+    let gate = Gate::private(0, model, shard, Arc::clone(&secret), setting.rules(ledger));
+    let mut gate = subject.gate(setting.with_shares(gate.map_err(refused("batch"))?, 0, &secret)?);
     let (mut looked, mut off) = (0, 0);
     let node = setting.method.start::<Noised>(&Start::zeros(dimension), &setting.settings);
     let mut node = node.map_err(refused("method"))?;
@@ -126,7 +126,7 @@ pub fn differences<S: Subject>(network: &Network<'_, S>, seed: u64) -> Result<(u
             first = Some((shape, noise));
             continue;
         };
-        let near = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * setting.noise_multiplier;
+        let near = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * setting.answer_multiplier(VICTIM as u32);
         let same_noise =
             noise.len() == expected_noise.len() && noise.iter().zip(expected_noise).all(|(a, b)| near(a, b));
         different += usize::from(shape != *expected) + usize::from(!same_noise);
@@ -177,4 +177,24 @@ pub fn in_common<S: Subject>(network: &Network<'_, S>) -> Result<(usize, usize),
     }
     let common = noises[0].iter().zip(&noises[1]).filter(|(a, b)| (*a - *b).abs() < 1e-9).count();
     Ok((noises[0].len(), common))
+}
+
+/// How many runs [`between_runs`] makes.
+const FRESH_RUNS: usize = 64;
+
+/// The correlation of the victim's noise from run to run, each with a secret of its own from the operating system, in standard
+/// errors: far from 0 where runs have a part of their noise in common.
+pub fn between_runs<S: Subject>(network: &Network<'_, S>) -> Result<f64, AuditError> {
+    let (slots, deviation) = (network.setting().slots, network.setting().answer_multiplier(VICTIM as u32));
+    let (mut sum, mut count, mut before) = (0.0, 0.0, Vec::new());
+    for _ in 0..FRESH_RUNS {
+        let secret = Secret::from_operating_system().map_err(|e| AuditError::Entropy(e.to_string()))?;
+        let noise = silent_noise(&network.run(&Arc::new(secret), &vec![OTHER; slots])?);
+        for (a, b) in noise.iter().zip(&before) {
+            sum += a * b / (deviation * deviation);
+            count += 1.0;
+        }
+        before = noise;
+    }
+    Ok(sum / f64::max(count, 1.0).sqrt())
 }

@@ -10,6 +10,9 @@
 //! 2. [`moments`]: statistics of the noise and of the batches, from the answers.
 //! 3. [`likelihood`]: the optimal test, against the claimed trade-off curve, and the ε that it proves.
 //!
+//! With noise in pairs the adversary weighs all answers together, with and without the secrets of a coalition ([`view`]), and
+//! every share is checked value by value ([`share_play`]).
+//!
 //! Beside them: [`restart`] (one payload per round, whatever dies), [`control`] (what is sent, and how much, does not depend
 //! on records; values lie on the public grid), [`one_run`] (many canaries in one run of real size) and
 //! [`reconstruction`] (a record rebuilt from a message, when there is no noise). [`battery`] puts it all together.
@@ -32,11 +35,13 @@ pub mod reconstruction;
 pub mod record_play;
 pub mod restart;
 pub mod setting;
+pub mod share_play;
 pub mod statistics;
 pub mod subject;
 pub mod tradeoff;
+pub mod view;
 
 pub use battery::{Audit, Check, Finding, Report};
 pub use error::AuditError;
-pub use setting::{RunSetting, Setting};
+pub use setting::{RunPairs, RunSetting, Setting};
 pub use subject::{Shipped, Subject};

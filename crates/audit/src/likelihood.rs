@@ -1,18 +1,19 @@
 //! Layer 3: the optimal test of "is the record there?", and what it proves about ε.
 //!
-//! In units of the sensitivity the victim's noisy query along the canary's axis is y = 1{canary drawn} + z·normal, so the
-//! logarithm of the likelihood ratio of a run is Σ log(1 − q + q·exp((2y − 1)/2z²)) over its rounds. No test does better
+//! In units of the sensitivity the victim's noisy query along the canary's axis is y = 1{canary drawn} + z·normal (with noise
+//! in pairs, what [`crate::view`] makes of all answers), so the logarithm of the likelihood ratio of a run is Σ log(1 − q + q·exp((2y − 1)/2z²)) over its rounds. No test does better
 //! (Neyman, Pearson). Thresholds are chosen on a first part of the runs and judged on the rest, so that the confidence of
 //! the bounds is the stated one.
 
-use crate::canary::{CANARY, DIMENSION, OTHER, SIGNAL};
+use crate::canary::{CANARY, OTHER};
 use crate::error::AuditError;
-use crate::moments::{Moments, Queries};
-use crate::network::{Network, VICTIM};
-use crate::setting::{NODES, Setting};
+use crate::moments::Moments;
+use crate::network::Network;
+use crate::setting::Setting;
 use crate::statistics::upper_bound;
 use crate::subject::Subject;
 use crate::tradeoff::{Curve, least_miss_rate};
+use crate::view::Viewer;
 use prdo_accounting::{Accountant, Event};
 use prdo_privacy::Secret;
 use rayon::prelude::*;
@@ -45,13 +46,14 @@ pub fn sample<S: Subject>(
     let setting = network.setting();
     let mut records = vec![OTHER; setting.slots - 1];
     records.extend(canary.then_some(CANARY));
+    let viewer = Viewer::new(setting)?;
     let part = |chunk: usize| -> Result<Sample, AuditError> {
         let mut sample = Sample::default();
         for run in chunk * CHUNK..runs.min((chunk + 1) * CHUNK) {
             let secret = Arc::new(Secret::from_seed(mixed(seed, 2 * run as u64 + u64::from(canary))));
-            let queries = network.run(&secret, &records)?.queries();
-            sample.scores.push(log_ratio(setting, &queries));
-            sample.moments.add(setting, &queries, canary);
+            let view = viewer.view(&secret, &network.run(&secret, &records)?.queries());
+            sample.scores.push(log_ratio(setting, &view.signal));
+            sample.moments.add(setting, &view, canary);
         }
         Ok(sample)
     };
@@ -74,14 +76,12 @@ pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
     hash.as_bytes().iter().take(8).fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// Σ log(1 − q + q·exp((2y − 1)/2z²)).
-pub fn log_ratio(setting: &Setting, queries: &Queries) -> f64 {
-    let term =
-        |(round, rows): (u32, &[[f64; DIMENSION]; NODES])| log_ratio_of(setting, round, rows[VICTIM][SIGNAL]);
-    (0..).zip(queries).map(term).sum()
+/// Σ log(1 − q + q·exp((2y − 1)/2z²)) of one run's y by round.
+pub fn log_ratio(setting: &Setting, signal: &[f64]) -> f64 {
+    (0..).zip(signal).map(|(round, y)| log_ratio_of(setting, round, *y)).sum()
 }
 
-pub(crate) fn log_ratio_of(setting: &Setting, round: u32, y: f64) -> f64 {
+fn log_ratio_of(setting: &Setting, round: u32, y: f64) -> f64 {
     let z = setting.noise_multiplier;
     let (q, exponent) = (setting.rate(round), (2.0 * y - 1.0) / (2.0 * z * z));
     match () {
@@ -219,13 +219,11 @@ mod tests {
     fn scores(setting: &Setting, n: usize, noise: f64, canary: bool, seed: u64) -> Vec<f64> {
         let mut stream = Secret::from_seed(seed).stream(prdo_privacy::Purpose::Data, 0, 0);
         let draw = |_| {
-            let mut queries = vec![[[0.0; 4]; 4]; setting.rounds as usize];
-            for rows in &mut queries {
+            let mut y = || {
                 let normal: f64 = StandardNormal.sample(&mut stream);
-                let here = f64::from(u8::from(canary));
-                rows[VICTIM][SIGNAL] = here + setting.noise_multiplier * noise * normal;
-            }
-            log_ratio(setting, &queries)
+                f64::from(u8::from(canary)) + setting.noise_multiplier * noise * normal
+            };
+            log_ratio(setting, &(0..setting.rounds).map(|_| y()).collect::<Vec<f64>>())
         };
         (0..n).map(draw).collect()
     }

@@ -1,12 +1,14 @@
 //! Layer 2: statistics of noise and batches, from the gates' answers in many runs.
 //!
 //! In units of the declared sensitivity, along an axis that nobody pushes along a noisy query is z times a standard
-//! normal; along the axis of the other records it is their number in the batch, plus that. Every statistic is brought to
+//! normal; along the axis of the other records it is their number in the batch, plus that. (Noise in pairs is made white first, and
+//! batches are counted by somebody who knows all shares: [`crate::view`].) Every statistic is brought to
 //! mean 0 and variance 1 under the claim; beyond [`LIMIT`] the claim is rejected.
 
-use crate::canary::{COUNT, DIMENSION, SIGNAL, SILENT};
+use crate::canary::{COUNT, SIGNAL};
 use crate::network::VICTIM;
 use crate::setting::{NODES, Setting};
+use crate::view::{ADVERSARIES, View};
 
 /// How many standard errors a statistic may be off. One in 5·10⁸ is by chance.
 pub const LIMIT: f64 = 6.0;
@@ -15,8 +17,10 @@ pub const LIMIT: f64 = 6.0;
 pub struct Moments {
     /// By (first round, later rounds), then by (victim, others).
     cells: [[Cell; 2]; 2],
-    noise: Pairs,
-    batches: Pairs,
+    noise: Products,
+    batches: Products,
+    /// The best tests of each adversary, where noise is in pairs.
+    tests: [Powers; ADVERSARIES.len()],
 }
 
 /// Sums over answers of one kind.
@@ -38,14 +42,11 @@ struct Powers {
 
 /// Sums of products that should be uncorrelated, with how many there are (each of variance 1).
 #[derive(Clone, Copy, Debug, Default)]
-struct Pairs {
+struct Products {
     nodes: (f64, f64),
     rounds: (f64, f64),
     axes: (f64, f64),
 }
-
-/// One run's queries, by round and node, and whether the canary is in it.
-pub type Queries = [[[f64; DIMENSION]; NODES]];
 
 impl Powers {
     fn add(&mut self, x: f64) {
@@ -70,20 +71,25 @@ fn product(pair: &mut (f64, f64), sum: f64, count: f64) {
 }
 
 impl Moments {
-    pub fn add(&mut self, setting: &Setting, queries: &Queries, canary: bool) {
-        let z = setting.noise_multiplier;
+    /// Adds what was seen of one run, in which the canary is or is not.
+    pub fn add(&mut self, setting: &Setting, view: &View, canary: bool) {
+        let z = setting.own_multiplier();
+        for tests in &view.tests {
+            for (powers, noise) in self.tests.iter_mut().zip(tests) {
+                noise.iter().for_each(|n| powers.add(*n));
+            }
+        }
         // By node and axis (two silent ones, then batch sizes): the sum over rounds and that of squares.
         let mut over_rounds = [[(0.0, 0.0); 3]; NODES];
         let mut rounds = 0.0;
-        for (round, rows) in queries.iter().enumerate() {
+        for (round, (rows, noise)) in view.own.iter().zip(&view.noise).enumerate() {
             let round = round as u32;
             let rate = setting.rate(round);
             let mut now = [[0.0; 3]; NODES];
-            for (node, row) in rows.iter().enumerate() {
+            for (node, (row, silent)) in rows.iter().zip(noise).enumerate() {
                 let others = setting.slots - usize::from(node == VICTIM);
                 let here = usize::from(canary && node == VICTIM);
                 let cell = &mut self.cells[usize::from(round > 0)][usize::from(node != VICTIM)];
-                let silent = SILENT.map(|axis| row[axis] / z);
                 silent.iter().for_each(|n| cell.noise.add(*n));
                 let more = row[COUNT] - others as f64 * rate;
                 cell.others.add(more);
@@ -122,6 +128,7 @@ impl Moments {
             mine.others.merge(&theirs.others);
             mine.canary.merge(&theirs.canary);
         }
+        self.tests.iter_mut().zip(&other.tests).for_each(|(mine, theirs)| mine.merge(theirs));
         for (mine, theirs) in [(&mut self.noise, &other.noise), (&mut self.batches, &other.batches)] {
             product(&mut mine.nodes, theirs.nodes.0, theirs.nodes.1);
             product(&mut mine.rounds, theirs.rounds.0, theirs.rounds.1);
@@ -165,6 +172,16 @@ fn score(sum: f64, variance: f64) -> f64 {
     if score.is_nan() { f64::INFINITY } else { score }
 }
 
+/// What each adversary's best test faced in both worlds, over what is claimed, and how many standard errors its square is
+/// off 1.
+pub fn faced(without: &Moments, with: &Moments) -> [(f64, f64); ADVERSARIES.len()] {
+    std::array::from_fn(|k| {
+        let mut all = without.tests[k];
+        all.merge(&with.tests[k]);
+        ((all.second / all.n.max(1.0)).sqrt(), score(all.second - all.n, 2.0 * all.n))
+    })
+}
+
 #[derive(Clone, Debug)]
 pub struct Scores {
     /// (name, what it looks at, worst score).
@@ -172,7 +189,7 @@ pub struct Scores {
 }
 
 pub fn scores(setting: &Setting, without: &Moments, with: &Moments) -> Scores {
-    let z = setting.noise_multiplier;
+    let z = setting.own_multiplier();
     let worst = |scores: &mut dyn Iterator<Item = f64>| {
         scores.fold(0.0_f64, |worst, s| if s.abs() > worst.abs() { s } else { worst })
     };

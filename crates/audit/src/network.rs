@@ -134,7 +134,8 @@ impl<'a, S: Subject> Network<'a, S> {
         let shard = Shard::seal_in_slots(records, self.setting.slots).map_err(refused("slots"))?;
         let rules = self.setting.rules(Ledger::new(Arc::clone(&self.accountant), self.budget));
         let gate = Gate::private(node as u32, Arc::clone(model), shard, Arc::clone(secret), rules);
-        Ok(self.subject.gate(gate.map_err(refused("batch"))?))
+        let gate = self.setting.with_shares(gate.map_err(refused("batch"))?, node as u32, secret)?;
+        Ok(self.subject.gate(gate))
     }
 
     /// One exchange: every message as bytes, to all neighbours; gives the messages of the next one, if there is one.

@@ -15,11 +15,12 @@
 
 use crate::canary::{CurrentPoint, beyond};
 use crate::error::AuditError;
-use crate::likelihood::mixed;
+use crate::likelihood::{log_ratio, mixed};
 use crate::network::{Network, Transcript, VICTIM};
 use crate::setting::Setting;
 use crate::statistics::{binomial_below, bisect};
 use crate::subject::Subject;
+use crate::view::Viewer;
 use prdo_accounting::Bounds;
 use prdo_privacy::{Model, Purpose, Secret, Start};
 use rand::Rng;
@@ -153,16 +154,32 @@ impl OneRun {
         };
         let transcript = network.drive(&mut gates, &Start::zeros(self.dimension), &mut at)?;
         drop(gates);
-        let moved = self.moved(&transcript);
+        let moved = self.moved(&self.seen(setting, &secret, transcript)?);
         Ok(moved.iter().map(|rounds| log_ratio(setting, rounds)).collect())
     }
 
+    /// By round: the victim's answer, as those see it against whom ε is claimed.
+    fn seen(
+        &self,
+        setting: &Setting,
+        secret: &Secret,
+        transcript: Transcript,
+    ) -> Result<Vec<Vec<f64>>, AuditError> {
+        let viewer = Viewer::new(setting)?;
+        let rounds = transcript.answers.into_iter();
+        let Some(test) = viewer.agreed() else {
+            return Ok(rounds.map(|mut answers| answers.swap_remove(VICTIM)).collect());
+        };
+        let shares = viewer.shares(secret, self.dimension);
+        Ok(rounds.zip(shares).map(|(answers, shares)| test.of(&answers, &shares)).collect())
+    }
+
     /// By canary and round: how far the victim's query moved along the canary's coordinates, in units of the sensitivity.
-    fn moved(&self, transcript: &Transcript) -> Vec<Vec<f64>> {
+    fn moved(&self, seen: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let m = self.canaries;
-        let mut sums = vec![vec![0.0; transcript.answers.len()]; m];
-        for (round, answers) in transcript.answers.iter().enumerate() {
-            for (j, value) in answers[VICTIM].iter().enumerate() {
+        let mut sums = vec![vec![0.0; seen.len()]; m];
+        for (round, answer) in seen.iter().enumerate() {
+            for (j, value) in answer.iter().enumerate() {
                 sums[j % m][round] += CanariesModel::sign(j) * value;
             }
         }
@@ -190,12 +207,6 @@ impl OneRun {
         }
         best
     }
-}
-
-/// The log-likelihood ratio of one canary's y by round.
-fn log_ratio(setting: &Setting, moved: &[f64]) -> f64 {
-    let term = |(round, y): (u32, &f64)| crate::likelihood::log_ratio_of(setting, round, *y);
-    (0..).zip(moved).map(term).sum()
 }
 
 /// The largest ε that `v` right guesses of `r` about `m` canaries rule out; 0 if none.

@@ -35,7 +35,7 @@ pub enum Precision {
 
 impl Precision {
     /// The declared sensitivity of a sum: the paper's, and what the arithmetic may add to it.
-    fn declared(self, scale: f64, z: f64, dimension: usize) -> f64 {
+    pub(crate) fn declared(self, scale: f64, z: f64, dimension: usize) -> f64 {
         let half_steps = (dimension as f64).sqrt() / 2.0;
         match self {
             Precision::Double => scale + control::grid(scale, z) * half_steps,
@@ -143,7 +143,8 @@ impl Pair {
         let change = with.iter().zip(&without).map(|(a, b)| ((a - b) * size).powi(2)).sum::<f64>().sqrt();
         let mut noise = [(0.0, 0.0); 2];
         if self.records.len() == 1 {
-            let squares = without.iter().map(|v| (v * size / (z * declared)).powi(2)).sum();
+            let deviation = self.setting.answer_multiplier(0) * declared;
+            let squares = without.iter().map(|v| (v * size / deviation).powi(2)).sum();
             noise[usize::from(self.round > 0)] = (squares, without.len() as f64);
         }
         let not_finite = usize::from(!with.iter().chain(&without).all(|v| v.is_finite()));
@@ -177,7 +178,8 @@ impl Pair {
         let shard = Shard::seal_in_slots(records, self.setting.slots).map_err(refused("slots"))?;
         let rules = self.setting.rules(ledger);
         let gate = Gate::private(0, Arc::new(model), shard, Arc::clone(&self.secret), rules);
-        let mut gate = subject.gate(gate.map_err(refused("batch"))?);
+        let gate = self.setting.with_shares(gate.map_err(refused("batch"))?, 0, &self.secret)?;
+        let mut gate = subject.gate(gate);
         let answer = gate.answer(round, &self.node.query());
         let answer = answer.map_err(|why| AuditError::Stopped { round, why: why.to_string() })?;
         Ok(answer.released.as_slice().to_vec())
@@ -185,7 +187,7 @@ impl Pair {
 }
 
 /// A node of the method before a round, at points that chance has led it to.
-fn walk(
+pub(crate) fn walk(
     setting: &Setting,
     dimension: usize,
     rounds: u32,

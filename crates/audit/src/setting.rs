@@ -1,12 +1,16 @@
 //! What is run under audit: a method with its privacy settings, on a small ring.
 
 use crate::error::{AuditError, refused};
+use prdo_accounting::pairs::{Secrets, choose};
 use prdo_accounting::{Accountant, Bounds, Event, History, Target};
 use prdo_algorithm::graph::{Graph, Mixing, Weights};
 use prdo_algorithm::methods::FINAL_MIXINGS;
 use prdo_algorithm::methods::directions::{INTERVAL, RESTART};
 use prdo_algorithm::{Asks, Method, Settings};
-use prdo_privacy::{Batch, Batches, Clip, Clips, Ledger, Noised, PrivateRules, Query};
+use prdo_privacy::{
+    Batch, Batches, Clip, Clips, Gate, Ledger, Model, NodeShares, Noised, PairMechanism, PrivateRules, Query,
+    Secret,
+};
 use std::sync::Arc;
 
 pub const NODES: usize = 4;
@@ -26,6 +30,8 @@ pub struct Setting {
     pub rounds: u32,
     /// δ at which ε is compared.
     pub delta: f64,
+    /// Noise that cancels between the nodes, worth the noise multiplier against as many colluders as it names.
+    pub pairs: Option<Arc<PairMechanism>>,
 }
 
 /// What an audit takes from a run.
@@ -40,6 +46,28 @@ pub struct RunSetting {
     pub rates: (f64, f64),
     pub rounds: u32,
     pub delta: f64,
+    pub pairs: Option<RunPairs>,
+}
+
+/// What an audit takes from a run with noise in pairs.
+#[derive(Clone, Copy, Debug)]
+pub struct RunPairs {
+    pub colluders: usize,
+    /// (z_pair/z_own)².
+    pub ratio: f64,
+    /// Whether all pairs of nodes have a secret.
+    pub complete: bool,
+}
+
+impl RunPairs {
+    /// The most colluders that a ring of four can have, with secrets between all of them.
+    const MOST_COLLUDERS: usize = NODES - 2;
+
+    /// The same on the small ring, as far as it goes.
+    fn small(self) -> Self {
+        let colluders = self.colluders.min(Self::MOST_COLLUDERS);
+        Self { colluders, complete: self.complete || colluders > 1, ..self }
+    }
 }
 
 const MOST_SLOTS: usize = 64;
@@ -86,7 +114,48 @@ impl Setting {
             slots: SLOTS,
             rounds,
             delta: 1e-5,
+            pairs: None,
         })
+    }
+
+    /// The same charges, with noise in pairs: own noise and shares that are worth as much against so many colluders, with secrets
+    /// between all nodes or between neighbours.
+    pub fn in_pairs(self, colluders: usize, ratio: f64, complete: bool) -> Result<Self, AuditError> {
+        let ring = || Secrets::between(NODES, (0..NODES).map(|i| (i, (i + 1) % NODES)));
+        let secrets = if complete { Secrets::complete(NODES) } else { ring() };
+        let secrets = secrets.map_err(refused("pairs"))?;
+        let choice = choose(self.noise_multiplier, &secrets, colluders, ratio).map_err(refused("pairs"))?;
+        let mechanism = PairMechanism::new(choice.pairs, secrets, colluders).map_err(refused("pairs"))?;
+        Ok(Self { name: format!("{}, pairs", self.name), pairs: Some(Arc::new(mechanism)), ..self })
+    }
+
+    /// Whether all nodes' releases have the same sensitivity, whatever their points: otherwise shares would not cancel.
+    pub fn admits_pairs(&self) -> bool {
+        (0..3).all(|round| self.method.asks(&self.settings, round).kappa().is_none())
+    }
+
+    /// The gate with its shares of a run, where noise is in pairs.
+    pub fn with_shares<M: Model>(
+        &self,
+        gate: Gate<M, Noised>,
+        node: u32,
+        secret: &Secret,
+    ) -> Result<Gate<M, Noised>, AuditError> {
+        let Some(mechanism) = &self.pairs else { return Ok(gate) };
+        let shares = NodeShares::simulated(Arc::clone(mechanism), node, secret).map_err(refused("pairs"))?;
+        gate.with_shares(shares).map_err(refused("pairs"))
+    }
+
+    /// The deviation of a node's own noise, over the declared sensitivity.
+    pub fn own_multiplier(&self) -> f64 {
+        self.pairs.as_ref().map_or(self.noise_multiplier, |mechanism| mechanism.pairs().own())
+    }
+
+    /// The same of all noise in an answer of `node`, shares included.
+    pub fn answer_multiplier(&self, node: u32) -> f64 {
+        let Some(mechanism) = &self.pairs else { return self.noise_multiplier };
+        let shares = mechanism.partners(node).len() as f64;
+        mechanism.pairs().own().hypot(shares.sqrt() * mechanism.pairs().pair())
     }
 
     /// The settings of a real run on the small ring: the same method, clipping norms, noise and δ, rates as near to its
@@ -95,7 +164,7 @@ impl Setting {
         let (c_g, c_d) = real.clip;
         let (slots, batches) = small_rates(real.rates);
         let rounds = real.rounds.clamp(1, most_rounds.max(1));
-        Ok(Self {
+        let setting = Self {
             name: real.name.clone(),
             method: real.method,
             settings: over(real.method, &real.settings, rounds),
@@ -105,7 +174,12 @@ impl Setting {
             slots,
             rounds,
             delta: real.delta,
-        })
+            pairs: None,
+        };
+        match real.pairs.map(RunPairs::small) {
+            None => Ok(setting),
+            Some(RunPairs { colluders, ratio, complete }) => setting.in_pairs(colluders, ratio, complete),
+        }
     }
 
     /// The same over so many rounds.

@@ -7,8 +7,7 @@ use prdo_algorithm::graph::Mixings;
 use prdo_algorithm::{Method, Settings};
 use prdo_privacy::{PairMechanism, PairSettings};
 use prdo_runfile::Key;
-use prdo_store::Guarantee;
-use prdo_store::{EpsilonAgainst, OwnClip, PairFacts};
+use prdo_store::{EpsilonAgainst, Guarantee, OwnClip, PairFacts};
 
 /// Coalitions of every size are listed for up to so many nodes; beyond, those about as large as the agreed ones.
 const MOST_LISTED: usize = 100;

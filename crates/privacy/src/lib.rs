@@ -46,6 +46,7 @@ pub use gate::{Gate, Measurement, Shard, ShardError};
 pub use ledger::{Book, BookError, Ledger, LedgerError};
 pub use linear::Linear;
 pub use model::{Data, Model, Records};
+pub use noise::simulated_shares;
 pub use packed::{Dither, Packed, Packing, PublicDither};
 pub use pairs::{NodeShares, PairKey, PairMechanism, PairSettings, SecretsOf, ShareKeys, SharesError};
 pub use prdo_accounting::History;

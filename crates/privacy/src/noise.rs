@@ -2,8 +2,9 @@
 
 use crate::grid::Grid;
 use crate::ledger::Receipt;
-use crate::pairs::NodeShares;
-use crate::streams::Stream;
+use crate::pairs::{NodeShares, PairKey};
+use crate::planted::Planted;
+use crate::streams::{Secret, Stream};
 use prdo_kernels::normals;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -32,27 +33,32 @@ pub(crate) fn add_gaussian(
     sum: &mut [i64],
     sensitivity: f64,
     grid: Grid,
-    (stream, shares): (impl Fn(u64) -> Stream + Sync, Option<&NodeShares>),
+    (stream, shares): (impl Fn(u64) -> Stream + Sync, Option<(&NodeShares, Planted)>),
 ) {
     let charged = receipt.into_event().noise_multiplier();
-    let own_std = shares.map_or(charged, |shares| shares.mechanism().pairs().own()) * sensitivity;
-    let pair_std = shares.map_or(0.0, |shares| shares.mechanism().pairs().pair()) * sensitivity;
+    let (own, pair) = shares.map_or((charged, 0.0), |(shares, planted)| planted.parts(shares));
+    let (own_std, pair_std) = (own * sensitivity, pair * sensitivity);
     let draw = |(number, part): (usize, &mut [i64])| {
         let number = number as u64;
         let mut stream = stream(number);
-        let Some(shares) = shares else {
+        let Some((shares, planted)) = shares else {
             for steps in part {
                 let noise: f64 = StandardNormal.sample(&mut stream);
                 *steps = steps.saturating_add(grid.round(own_std * noise));
             }
             return;
         };
-        let own = |_| own_std * Distribution::<f64>::sample(&StandardNormal, &mut stream);
-        let mut noise: Vec<f64> = part.iter().map(own).collect();
+        let mut noise: Vec<f64> =
+            part.iter().map(|_| planted.addend(own_std * normal(&mut stream), grid)).collect();
         let mut bytes = vec![0; 8 * noise.len().next_multiple_of(normals::BLOCK)];
+        let mut share = vec![0.0; noise.len()];
         for (sign, key) in shares.signed() {
             key.part(number).fill_bytes(&mut bytes);
-            normals::add_normals(&bytes, sign * pair_std, &mut noise);
+            share.fill(0.0);
+            normals::add_normals(&bytes, planted.sign(sign) * pair_std, &mut share);
+            for (noise, share) in noise.iter_mut().zip(&share) {
+                *noise += planted.addend(*share, grid);
+            }
         }
         bytes.zeroize();
         for (steps, noise) in part.iter_mut().zip(noise) {
@@ -65,12 +71,42 @@ pub(crate) fn add_gaussian(
     }
 }
 
+fn normal(stream: &mut Stream) -> f64 {
+    StandardNormal.sample(stream)
+}
+
+/// What two nodes of a simulation draw for each other, round after round, as standard normals: what a node that colludes knows.
+/// The lower number adds it, the higher one subtracts it, times z_pair and the sensitivity.
+///
+/// # Guarantee
+/// Of simulations only, whose seed tells as much: from the keys of members ([`PairKey::agreed`]) nothing leaves a gate but its
+/// answers.
+pub fn simulated_shares(
+    secret: &Secret,
+    (a, b): (u32, u32),
+    dimension: usize,
+) -> impl Iterator<Item = Vec<f64>> + use<> {
+    let mut key = PairKey::simulated(secret, a, b);
+    std::iter::from_fn(move || {
+        let mut share = Vec::with_capacity(dimension);
+        for part in 0..dimension.div_ceil(PART) {
+            let mut normals = vec![0.0; PART.min(dimension - part * PART)];
+            let mut bytes = vec![0; 8 * normals.len().next_multiple_of(normals::BLOCK)];
+            key.part(part as u64).fill_bytes(&mut bytes);
+            normals::add_normals(&bytes, 1.0, &mut normals);
+            share.append(&mut normals);
+        }
+        key.advance();
+        Some(share)
+    })
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::ledger::Ledger;
-    use crate::streams::{Hidden, Secret};
+    use crate::streams::Hidden;
     use prdo_accounting::{Accountant, Event, Method, Target};
     use std::sync::Arc;
     use std::sync::Mutex;

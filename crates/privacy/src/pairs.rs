@@ -48,7 +48,7 @@ impl PairKey {
     }
 
     /// The key of the next round, from which this one cannot be found.
-    fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         let next = blake3::derive_key(NEXT, &self.0);
         self.0.zeroize();
         self.0 = next;
@@ -272,6 +272,12 @@ impl NodeShares {
     pub fn simulated(mechanism: Arc<PairMechanism>, node: u32, secret: &Secret) -> Result<Self, SharesError> {
         let keys = ShareKeys::simulated(&mechanism, node, secret);
         Self::new(mechanism, node, keys)
+    }
+
+    /// The shares of a run with a fixed seed.
+    #[cfg(all(feature = "planted-bugs", debug_assertions))]
+    pub(crate) fn plant_another_run(&mut self) {
+        self.keys = ShareKeys::simulated(&self.mechanism, self.node, &Secret::from_seed(0));
     }
 
     pub fn node(&self) -> u32 {

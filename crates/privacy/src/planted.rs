@@ -6,9 +6,12 @@
 
 use crate::clip::Clip;
 use crate::grid::Grid;
+use crate::ledger::{Ledger, LedgerError, Receipt};
+use crate::pairs::NodeShares;
 use crate::protection::Protection;
 use crate::query::Query;
 use crate::sampling::Sampling;
+use prdo_accounting::Event;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Planted {
@@ -62,6 +65,40 @@ impl Planted {
     pub(crate) fn divisor(self, size: usize, _: usize, _: f64) -> f64 {
         size as f64
     }
+
+    #[inline]
+    pub(crate) fn charge(
+        self,
+        ledger: &mut Ledger,
+        round: u32,
+        event: Event,
+    ) -> Result<Receipt, LedgerError> {
+        ledger.charge(round, event)
+    }
+
+    /// Of which round the keys of shares are.
+    #[inline]
+    pub(crate) fn keys_of(self, round: u64) -> u64 {
+        round
+    }
+
+    /// With which sign a node has a share.
+    #[inline]
+    pub(crate) fn sign(self, sign: f64) -> f64 {
+        sign
+    }
+
+    /// The multipliers of own noise and of a share.
+    #[inline]
+    pub(crate) fn parts(self, shares: &NodeShares) -> (f64, f64) {
+        (shares.mechanism().pairs().own(), shares.mechanism().pairs().pair())
+    }
+
+    /// Own noise, and then each share, before they are added.
+    #[inline]
+    pub(crate) fn addend(self, noise: f64, _: Grid) -> f64 {
+        noise
+    }
 }
 
 #[cfg(all(feature = "planted-bugs", debug_assertions))]
@@ -111,10 +148,23 @@ mod bugs {
         NoiseOverRootTwo,
         NoiseMinusTenPercent,
         NoiseMinusFivePercent,
+        /// Every round has the shares of round 0.
+        SharesReused,
+        /// Both ends of a pair add their share.
+        SharesOfOneSign,
+        /// Every run has the same shares.
+        SharesOfAnotherRun,
+        /// Noise is chosen against outsiders alone, whatever coalition is charged for.
+        CoalitionForgotten,
+        NoOwnNoise,
+        /// Own noise and every share are rounded by themselves, and then added.
+        SharesRounded,
+        /// Every second round is taken for an exchange of the one before it, and not charged.
+        RoundsAsExchanges,
     }
 
     impl Bug {
-        pub const ALL: [Bug; 21] = [
+        pub const ALL: [Bug; 28] = [
             Bug::ExtraGamma,
             Bug::LaterScaleAtStart,
             Bug::NoDifferenceInScale,
@@ -136,6 +186,13 @@ mod bugs {
             Bug::NoiseOverRootTwo,
             Bug::NoiseMinusTenPercent,
             Bug::NoiseMinusFivePercent,
+            Bug::SharesReused,
+            Bug::SharesOfOneSign,
+            Bug::SharesOfAnotherRun,
+            Bug::CoalitionForgotten,
+            Bug::NoOwnNoise,
+            Bug::SharesRounded,
+            Bug::RoundsAsExchanges,
         ];
 
         /// What a method must ask for to have it; `None`: anything.
@@ -147,6 +204,8 @@ mod bugs {
                 }
                 MovementFromRecords => Some(Need::Movement),
                 NoiseInOtherCoordinates | ClippedInOtherCoordinates => Some(Need::Scaled),
+                SharesReused | SharesOfOneSign | SharesOfAnotherRun | CoalitionForgotten | NoOwnNoise
+                | SharesRounded => Some(Need::Pairs),
                 _ => None,
             }
         }
@@ -160,6 +219,8 @@ mod bugs {
         Movement,
         /// Gradients in scaled coordinates.
         Scaled,
+        /// Noise in pairs.
+        Pairs,
     }
 
     fn is_moved<P: Protection>(query: &Query<'_, P>) -> bool {
@@ -269,6 +330,46 @@ mod bugs {
                 Some(Bug::OwnSize) if own > 0.0 => own,
                 _ => size as f64,
             }
+        }
+
+        pub(crate) fn charge(
+            self,
+            ledger: &mut Ledger,
+            round: u32,
+            event: Event,
+        ) -> Result<Receipt, LedgerError> {
+            let before = ledger.history().clone();
+            let receipt = ledger.charge(round, event)?;
+            if self.bug == Some(Bug::RoundsAsExchanges) && round % 2 == 1 {
+                ledger.restore(&before);
+            }
+            Ok(receipt)
+        }
+
+        pub(crate) fn keys_of(self, round: u64) -> u64 {
+            if self.bug == Some(Bug::SharesReused) { 0 } else { round }
+        }
+
+        pub(crate) fn sign(self, sign: f64) -> f64 {
+            if self.bug == Some(Bug::SharesOfOneSign) { 1.0 } else { sign }
+        }
+
+        pub(crate) fn parts(self, shares: &NodeShares) -> (f64, f64) {
+            let mechanism = shares.mechanism();
+            let (own, pair) = (mechanism.pairs().own(), mechanism.pairs().pair());
+            match self.bug {
+                Some(Bug::NoOwnNoise) => (0.0, pair),
+                Some(Bug::CoalitionForgotten) => {
+                    let outsiders = mechanism.pairs().worst(mechanism.secrets(), 0);
+                    let less = outsiders.map_or(1.0, |worst| mechanism.multiplier() / worst.multiplier);
+                    (less * own, less * pair)
+                }
+                _ => (own, pair),
+            }
+        }
+
+        pub(crate) fn addend(self, noise: f64, grid: Grid) -> f64 {
+            if self.bug == Some(Bug::SharesRounded) { grid.value(grid.round(noise)) } else { noise }
         }
     }
 }

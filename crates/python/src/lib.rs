@@ -40,7 +40,7 @@ mod _prdo {
     #[pymodule_export]
     use crate::method::MethodClass;
     #[pymodule_export]
-    use crate::pairs::pairs;
+    use crate::pairs::{against, coalitions, pairs};
     #[pymodule_export]
     use crate::plot::plot;
     #[pymodule_export]

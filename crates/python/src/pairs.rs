@@ -5,6 +5,7 @@ use crate::errors;
 use prdo::accounting::Accountant;
 use prdo::accounting::pairs::{Choice, PairsError, Plan, Proof, Secrets};
 use prdo::budget::{Allowed, RATE};
+use prdo::report::against::{self as words, at_most, coalition};
 use prdo::theory::disagreement::{Exchanges, apart};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -52,6 +53,19 @@ pub fn pairs<'py>(
     answer.set_item("worst", plan.choice.worst.at.clone())?;
     answer.set_item("disagreement", disagreement(&plan.choice, &secrets))?;
     Ok(answer)
+}
+
+/// Against whom the ε of noise in pairs is, in words.
+#[pyfunction]
+pub fn against(colluders: usize) -> String {
+    words::against(colluders)
+}
+
+/// What coalitions of these sizes learn, the last one being all others: in words.
+#[pyfunction]
+pub fn coalitions(costs: Vec<(usize, Option<f64>)>) -> Vec<(String, String)> {
+    let nodes = costs.last().map_or(0, |(all, _)| all + 1);
+    costs.into_iter().map(|(size, epsilon)| (coalition(size, nodes), at_most(epsilon, 4))).collect()
 }
 
 /// (exchanges, by Chebyshev, independent, paired), in units of what independent noise needs; nothing for two nodes.

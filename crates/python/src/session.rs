@@ -9,7 +9,7 @@ use crate::user_model::{ModelHandle, UserModel};
 use prdo::build::{Built, build, build_own, resolved};
 use prdo::runfile::{Document, GivenRecords, Key};
 use prdo::simulator::Row;
-use prdo::store::{Folder, FolderError, Worry};
+use prdo::store::{Folder, FolderError, PairFacts, Worry};
 use prdo::trainer::{ObserverError, Opened, Options, Stage, TrainError, TrainObserver, Trainer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -124,6 +124,12 @@ impl Session {
         answer.set_item("epsilon", guarantee.map(|g| g.epsilon))?;
         answer.set_item("delta", guarantee.map(|g| g.delta))?;
         answer.set_item("noise_multiplier", guarantee.map(|g| g.noise_multiplier))?;
+        let pairs = built.prepared.pairs.as_ref();
+        answer.set_item("colluders", pairs.map(|pairs| pairs.colluders))?;
+        let costs = |pairs: &PairFacts| -> Vec<(usize, Option<f64>)> {
+            pairs.epsilon_by_colluders.iter().map(|row| (row.colluders, row.epsilon)).collect()
+        };
+        answer.set_item("epsilon_by_colluders", pairs.map(costs))?;
         Ok(Some(answer))
     }
 

@@ -15,6 +15,14 @@ pub struct ComparisonReport {
     pub cells: Vec<Cell>,
 }
 
+/// A kind of noise, as a run file has it, in words.
+fn noise(value: &str) -> String {
+    match value.trim_matches('"') {
+        "pairs" => "noise in pairs".to_string(),
+        other => format!("{other} noise"),
+    }
+}
+
 impl ComparisonReport {
     /// The runs grouped by everything but the seed, in the order they came.
     pub fn groups(&self) -> Vec<Group<'_>> {
@@ -36,10 +44,12 @@ impl ComparisonReport {
                 Some(Key::MethodName) => {}
                 None if key == Section::Privacy.name() => name.push_str(", not private"),
                 Some(Key::PrivacyEpsilon) => name.push_str(&format!(", ε = {value}")),
+                Some(Key::PrivacyNoise) => name.push_str(&format!(", {}", noise(value))),
                 _ => name.push_str(&format!(", {} {value}", key.rsplit('.').next().unwrap_or(key))),
             }
         }
-        name
+        let suffix = self.noise_suffix(cell);
+        name + &suffix.map_or(String::new(), |suffix| format!(", {suffix}"))
     }
 
     /// The groups that may fairly be compared: those with the same privacy settings, under their name.
@@ -50,9 +60,11 @@ impl ComparisonReport {
             let name = privacy.map(|(key, value)| match Key::named(key) {
                 None if key == Section::Privacy.name() => "without privacy".to_string(),
                 Some(Key::PrivacyEpsilon) => format!("ε = {value}"),
+                Some(Key::PrivacyNoise) => noise(value),
                 _ => format!("{} {value}", key.trim_start_matches("privacy.")),
             });
-            let name = name.collect::<Vec<_>>().join(", ");
+            let suffix = self.noise_suffix(group.cells[0]).map(String::from);
+            let name = name.chain(suffix).collect::<Vec<_>>().join(", ");
             match contests.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, members)) => members.push(k),
                 None => contests.push((name, vec![k])),

@@ -1,9 +1,11 @@
 //! The report of a comparison.
 
+use crate::against;
 use crate::baseline::line_label;
 use crate::comparison::ComparisonReport;
+use crate::groups::Group;
 use crate::page::{Page, table};
-use crate::privacy::{Statement, Tone, statement};
+use crate::privacy::{StatedPairs, Statement, Tone, statement};
 use crate::run_folder::{Gap, Report, add_gaps, nothing, text};
 use crate::{chart, glossary};
 use prdo_plot::{Chart, Figure, Scale};
@@ -122,7 +124,8 @@ impl ComparisonReport {
             None => "Nothing is private here: ε = ∞.".to_string(),
             Some(_) => format!(
                 "With secret draws {which} protect every single record with {epsilon} at δ = {delta:e}; these are seeded \
-                 simulations."
+                 simulations.{}",
+                self.pairs_note().map_or(String::new(), |note| format!(" {note}"))
             ),
         }
     }
@@ -152,46 +155,67 @@ impl ComparisonReport {
 
     /// Each statement once, with the methods it holds for; the formal ones folded.
     fn add_privacy(&self, page: &mut Page) {
-        let mut plain: Vec<(String, bool)> = Vec::new();
-        let mut formal: Vec<(String, Vec<String>)> = Vec::new();
+        let mut said: Vec<(String, Tone, Vec<String>)> = Vec::new();
         for group in self.groups() {
-            let cell = group.cells[0];
-            let statement = statement(&Statement {
-                guarantee: cell.guarantee,
-                rounds: cell.rounds,
-                seeds: group.cells.iter().map(|cell| cell.seed).collect(),
-                clip: cell.clip,
-                gamma: cell.gamma,
-                own_clip: cell.own_clip,
-                own_method: false,
-            });
-            for (text, kind) in statement {
-                match kind {
-                    Tone::Formal => match formal.iter_mut().find(|(known, _)| *known == text) {
-                        Some((_, names)) => names.push(group.name.clone()),
-                        None => formal.push((text, vec![group.name.clone()])),
-                    },
-                    Tone::Warning | Tone::Plain => {
-                        let text = match cell.guarantee {
-                            None if self.groups().len() > 1 => format!("{}: {text}", group.name),
-                            _ => text,
-                        };
-                        if !plain.iter().any(|(known, _)| *known == text) {
-                            plain.push((text, kind == Tone::Warning));
-                        }
-                    }
+            for (text, tone) in statement(&stated(&group)) {
+                let text = match group.cells[0].guarantee {
+                    None if self.groups().len() > 1 => format!("{}: {text}", group.name),
+                    _ => text,
+                };
+                match said.iter_mut().find(|(known, ..)| *known == text) {
+                    Some((.., names)) => names.push(group.name.clone()),
+                    None => said.push((text, tone, vec![group.name.clone()])),
                 }
             }
         }
-        for (text, warning) in plain {
-            if warning { page.note(&text, true) } else { page.paragraph(&text) }
+        let private = self.groups().iter().filter(|group| group.cells[0].guarantee.is_some()).count();
+        for (text, tone, names) in &said {
+            // What holds for some only is said of these.
+            let of_some = match tone {
+                Tone::Plain | Tone::Coalitions => self.mixes_noise() && names.len() < private,
+                Tone::Warning => false,
+                Tone::Formal => continue,
+            };
+            let text = if of_some { format!("{}: {text}", names.join("; ")) } else { text.clone() };
+            if *tone == Tone::Warning { page.note(&text, true) } else { page.paragraph(&text) }
         }
-        if !formal.is_empty() {
+        self.add_coalitions(page);
+        let formal = || said.iter().filter(|(_, tone, _)| *tone == Tone::Formal);
+        if formal().next().is_some() {
             page.folded("The formal statement", |page| {
-                formal
-                    .iter()
-                    .for_each(|(text, names)| page.paragraph(&format!("{}. {text}", names.join(", "))));
+                formal()
+                    .for_each(|(text, _, names)| page.paragraph(&format!("{}. {text}", names.join(", "))));
             });
         }
+    }
+
+    /// What coalitions of every size learn.
+    fn add_coalitions(&self, page: &mut Page) {
+        let pairs = self.pairs();
+        for (names, facts) in &pairs {
+            if pairs.len() > 1 {
+                page.paragraph(&format!("{}:", names.join("; ")));
+            }
+            page.add(&table(&against::HEAD, &against::rows(facts), &[]));
+        }
+        if !pairs.is_empty() {
+            page.add(&format!("<p class=\"soft\">{}</p>\n", against::EACH_ROW));
+        }
+    }
+}
+
+/// What a group's runs promise.
+fn stated(group: &Group<'_>) -> Statement {
+    let cell = group.cells[0];
+    let pairs = cell.pairs.clone();
+    Statement {
+        guarantee: cell.guarantee,
+        rounds: cell.rounds,
+        seeds: group.cells.iter().map(|cell| cell.seed).collect(),
+        clip: cell.clip,
+        gamma: cell.gamma,
+        own_clip: cell.own_clip,
+        own_method: false,
+        pairs: pairs.map(|facts| StatedPairs { colluders: facts.colluders, facts: Some(facts) }),
     }
 }

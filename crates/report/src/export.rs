@@ -197,6 +197,7 @@ impl ComparisonReport {
         let common = self.baseline_shown().map_or(String::new(), |shown| {
             format!(" Always predicting the majority class gets {} right.", latex::text(&shown))
         });
-        format!("{}.{delta}{spread}{bold}{common}", latex::text(&self.title))
+        let pairs = self.pairs_note().map_or(String::new(), |note| format!(" {}", latex::text(&note)));
+        format!("{}.{delta}{spread}{bold}{common}{pairs}", latex::text(&self.title))
     }
 }

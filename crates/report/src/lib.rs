@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod against;
 mod baseline;
 mod chart;
 mod comparison;
@@ -42,7 +43,7 @@ pub use groups::{Group, Spread};
 pub use layers::describe;
 pub use network::network_figure;
 pub use page::{Page, escape, table};
-pub use privacy::{Statement, Tone, features_note, statement};
+pub use privacy::{StatedPairs, Statement, Tone, features_note, statement};
 pub use run_folder::{Gap, Report};
 pub use style::{measured_note, method_style};
 

@@ -1,8 +1,9 @@
 //! What a run promises, in plain words and formally.
 
+use crate::against::{against, price};
 use crate::wording::short;
 use prdo_accounting::Method as Accounting;
-use prdo_store::{Guarantee, MapOf, OwnClip};
+use prdo_store::{Guarantee, MapOf, OwnClip, PairFacts};
 
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -18,12 +19,24 @@ pub struct Statement {
     pub own_clip: Option<OwnClip>,
     /// Whether a program's own method asked: the gates knew what, this statement does not.
     pub own_method: bool,
+    /// Of noise in pairs.
+    pub pairs: Option<StatedPairs>,
+}
+
+/// Against whom noise in pairs is, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct StatedPairs {
+    pub colluders: usize,
+    /// Nothing before the run is finished.
+    pub facts: Option<PairFacts>,
 }
 
 /// How a paragraph of a statement is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
+    /// The same, with the table of what coalitions learn beneath it.
+    Coalitions,
     /// For those who check.
     Formal,
     /// Must not be overlooked.
@@ -103,7 +116,7 @@ pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
         ),
         false => clipping((c_g, c_d), s.gamma, s.own_clip),
     };
-    vec![
+    let mut paragraphs = vec![
         (
             format!(
                 "Seeded simulation: not private. All draws come from the seed{} {}; whoever knows it can recompute \
@@ -113,29 +126,19 @@ pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
             ),
             Tone::Warning,
         ),
+        (protection(g, s.pairs.as_ref()), Tone::Plain),
+    ];
+    let price = s.pairs.as_ref().map(|pairs| price(pairs.colluders, pairs.facts.as_ref()));
+    paragraphs.extend(price.map(|price| (price, Tone::Coalitions)));
+    paragraphs.extend([
         (
             format!(
-                "Each single record is protected: whether it is in or out of its node's data changes the \
-                 probability of anything that can be seen in the messages by at most a factor e^ε = {:.2} \
-                 (ε = {}), except with probability δ = {:e}. A factor of 1 would mean that nobody can tell; the \
-                 larger it is, the more an observer may learn.",
-                g.epsilon.exp(),
-                short(g.epsilon, 4),
-                g.delta
-            ),
-            Tone::Plain,
-        ),
-        (
-            format!(
-                "Formally: (ε, δ)-differential privacy of the complete transcript for add/remove adjacency of one \
-                 record at one node. Observer: everyone who reads every message on every edge in all {} rounds, and \
-                 any curious node. Mechanism: Poisson sampling at rate {:.6} (first release {:.6}), per-record \
-                 contributions {clipping}, exact integer sum, Gaussian noise of multiplier z = {:.6}. Accountant: \
-                 {}.",
-                s.rounds,
+                "Formally: {} Mechanism: Poisson sampling at rate {:.6} (first release {:.6}), per-record \
+                 contributions {clipping}, exact integer sum, {} Accountant: {}.",
+                observer(s),
                 g.rate,
                 g.first_rate,
-                g.noise_multiplier,
+                noise(g, s.pairs.as_ref()),
                 accountant(g.accounting)
             ),
             Tone::Formal,
@@ -147,5 +150,75 @@ pub fn statement(s: &Statement) -> Vec<(String, Tone)> {
                 .to_string(),
             Tone::Plain,
         ),
-    ]
+    ]);
+    paragraphs
+}
+
+/// What ε means, and for whom.
+fn protection(g: Guarantee, pairs: Option<&StatedPairs>) -> String {
+    let (factor, epsilon, delta) = (g.epsilon.exp(), short(g.epsilon, 4), g.delta);
+    let Some(pairs) = pairs else {
+        return format!(
+            "Each single record is protected: whether it is in or out of its node's data changes the \
+             probability of anything that can be seen in the messages by at most a factor e^ε = {factor:.2} \
+             (ε = {epsilon}), except with probability δ = {delta:e}. A factor of 1 would mean that nobody can tell; the \
+             larger it is, the more an observer may learn."
+        );
+    };
+    let together = match pairs.colluders {
+        0 => "in the messages, all of them,".to_string(),
+        1 => "in all messages together with what any one other member knows".to_string(),
+        c => format!("in all messages together with what any {c} other members know"),
+    };
+    format!(
+        "Each single record is protected against {}: whether it is in or out of its node's data changes the probability of \
+         anything that can be seen {together} by at most a factor e^ε = {factor:.2} (ε = {epsilon}), except with probability \
+         δ = {delta:e}. A factor of 1 would mean that nobody can tell; the larger it is, the more they may learn.",
+        against(pairs.colluders)
+    )
+}
+
+/// What is private, and who looks.
+fn observer(s: &Statement) -> String {
+    let rounds = s.rounds;
+    match s.pairs.as_ref().map(|pairs| pairs.colluders) {
+        None => format!(
+            "(ε, δ)-differential privacy of the complete transcript for add/remove adjacency of one record at one node. \
+             Observer: everyone who reads every message on every edge in all {rounds} rounds, and any curious node."
+        ),
+        Some(colluders) => {
+            let view = match colluders {
+                0 => "No member is among the observers; what a member learns is in the table's later rows."
+                    .to_string(),
+                1 => "They may know all records, noise and secrets of any one node but the record's own."
+                    .to_string(),
+                c => format!(
+                    "They may know all records, noise and secrets of any {c} nodes but the record's own."
+                ),
+            };
+            format!(
+                "(ε, δ)-differential privacy of the complete transcript for add/remove adjacency of one record at one node, \
+                 computational in the shares, which a pseudo-random generator draws. Observer: everyone who reads every \
+                 message on every edge in all {rounds} rounds. {view}"
+            )
+        }
+    }
+}
+
+/// What is added to the sum.
+fn noise(g: Guarantee, pairs: Option<&StatedPairs>) -> String {
+    let z = g.noise_multiplier;
+    match pairs {
+        None => format!("Gaussian noise of multiplier z = {z:.6}."),
+        Some(StatedPairs { facts: None, .. }) => {
+            format!("Gaussian noise in pairs that is worth the multiplier z = {z:.6} against them.")
+        }
+        Some(StatedPairs { facts: Some(facts), .. }) => format!(
+            "Gaussian noise of multiplier {:.6} of each node's own and shares of multiplier {:.6} between {}, added and rounded \
+             once: against these observers worth z = {z:.6}, the least over all coalitions and all nodes outside.",
+            facts.own_multiplier,
+            facts.pair_multiplier,
+            if facts.complete { "all pairs of nodes" } else { "nodes that are linked" }
+        ),
+    }
 }

@@ -1,10 +1,11 @@
 //! The report of one run, from the files in its folder.
 
+use crate::against::{self, against};
 use crate::baseline::line_label;
 use crate::glossary::{self, meaning};
 use crate::network::network_figure;
 use crate::page::{Page, table};
-use crate::privacy::{Statement, Tone, features_note, statement};
+use crate::privacy::{StatedPairs, Statement, Tone, features_note, statement};
 use crate::run_folder::{Gap, Report, RunFolder, add_gaps, nothing};
 use crate::style::{bytes, figure, measured_note, method_style, percent};
 use crate::verdict::capitalised;
@@ -207,21 +208,28 @@ fn price(found: &RunFolder) -> String {
         let delta =
             found.float(Key::PrivacyDelta).map_or(String::new(), |delta| format!(" at δ = {delta:e}"));
         return format!(
-            " All its rounds together will cost ε = {}{delta}, with secret draws.",
-            short(epsilon, 3)
+            " All its rounds together will cost ε = {}{delta}{}, with secret draws.",
+            short(epsilon, 3),
+            whom(found)
         );
     }
     let delta = found.float(Key::PrivacyDelta).or_else(|| found.summary.as_ref()?.delta);
     match (spent.or(found.float(Key::ResolvedEpsilon)), delta) {
         // What a seeded run would promise is not what it does promise.
         (Some(epsilon), delta) => format!(
-            " With secret draws every single record is protected with ε = {}{}; this is a seeded simulation.",
+            " With secret draws every single record is protected with ε = {}{}{}; this is a seeded simulation.",
             short(epsilon, 3),
-            delta.map_or(String::new(), |delta| format!(" at δ = {delta:e}"))
+            delta.map_or(String::new(), |delta| format!(" at δ = {delta:e}")),
+            whom(found)
         ),
         (None, _) if found.document.is_none() && found.summary.is_none() => String::new(),
         _ => " It was trained without privacy (ε = ∞).".to_string(),
     }
+}
+
+/// Against whom, where that is not everybody.
+fn whom(found: &RunFolder) -> String {
+    found.pairs().map_or(String::new(), |pairs| format!(" against {}", against(pairs.colluders)))
 }
 
 type Card = (String, &'static str, Option<&'static str>);
@@ -229,6 +237,9 @@ type Card = (String, &'static str, Option<&'static str>);
 fn cards(rows: &[Row], summary: &Summary) -> Vec<Card> {
     let Some(last) = rows.last() else { return Vec::new() };
     let (epsilon, spent) = match last.epsilon_spent {
+        Some(epsilon) if summary.pairs.is_some() => {
+            (short(epsilon, 4), "ε spent, against the agreed coalitions")
+        }
         Some(epsilon) => (short(epsilon, 4), "ε spent"),
         None => ("∞".to_string(), "ε (not private)"),
     };
@@ -326,9 +337,17 @@ fn add_privacy(page: &mut Page, found: &RunFolder, method: &Trained) {
             true,
         );
     };
-    for (paragraph, kind) in statement(&privacy_of(document, method)) {
+    let stated = Statement { pairs: found.pairs(), ..privacy_of(document, method) };
+    for (paragraph, kind) in statement(&stated) {
         match kind {
             Tone::Plain => page.paragraph(&paragraph),
+            Tone::Coalitions => {
+                page.paragraph(&paragraph);
+                if let Some(facts) = stated.pairs.as_ref().and_then(|pairs| pairs.facts.as_ref()) {
+                    page.add(&table(&against::HEAD, &against::rows(facts), &[]));
+                    page.add(&format!("<p class=\"soft\">{}</p>\n", against::EACH_ROW));
+                }
+            }
             Tone::Warning => page.note(&paragraph, true),
             Tone::Formal => page.folded("The formal statement", |page| page.paragraph(&paragraph)),
         }
@@ -366,6 +385,17 @@ fn privacy_of(document: &Document, method: &Trained) -> Statement {
         gamma,
         own_clip,
         own_method: matches!(method, Trained::ByOwn(_)),
+        pairs: None,
+    }
+}
+
+impl RunFolder {
+    /// Against whom noise in pairs is, from the summary or, before it is written, from the settings.
+    fn pairs(&self) -> Option<StatedPairs> {
+        let facts = self.summary.as_ref().and_then(|summary| summary.pairs.clone());
+        let asked = || Some(self.document.as_ref()?.run_file().privacy?.pairs?.colluders);
+        let colluders = facts.as_ref().map(|facts| facts.colluders).or_else(asked)?;
+        Some(StatedPairs { colluders, facts })
     }
 }
 

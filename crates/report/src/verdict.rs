@@ -91,7 +91,8 @@ fn listed(names: &[String]) -> String {
 fn short(group: &Group<'_>) -> String {
     let privacy = |label: &&(String, String)| label.0 == Key::PrivacyEpsilon.path();
     let suffix = group.cells[0].labels.iter().find(privacy).map(|(_, value)| format!(", ε = {value}"));
-    suffix.map_or(group.name.clone(), |suffix| group.name.replace(&suffix, ""))
+    let noises = [", noise in pairs", ", independent noise"].map(String::from);
+    suffix.iter().chain(&noises).fold(group.name.clone(), |name, suffix| name.replace(suffix, ""))
 }
 
 /// What the organisations' own models are worth, where that differs between methods.

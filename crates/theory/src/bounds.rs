@@ -22,6 +22,7 @@ pub struct Bounds {
     pub first_mean_error: Split,
     /// H₀ is at most this (`cv:initial-errors`).
     pub first_local_error: Split,
+    /// Σ², of the mean's error.
     pub unified_variance: Split,
     /// B_net(T) (`cv:network-budget`).
     pub network_budget: Split,
@@ -30,12 +31,23 @@ pub struct Bounds {
 impl Bounds {
     /// Of a setting at these levels. h₀ and H₀ are the right sides of `cv:initial-errors`.
     pub fn of(setting: &Setting, levels: &Levels) -> Result<Self, TheoryError> {
+        Self::apart(setting, levels, levels.noise_variance)
+    }
+
+    /// The same where the noise is not independent between nodes, as with noise in pairs: ν²_dp of the levels is n times the
+    /// variance of the mean of all nodes' noise, `network_noise` the mean over nodes of the variance of one node's noise.
+    ///
+    /// Not a statement of the paper, whose noise is independent. In its proof noise meets the mean's error only as the mean of all
+    /// nodes (h₀, `cv:h-recursion`) and the network's only as the sum of all nodes' squares (H₀, `cv:H-recursion`); that nodes are
+    /// independent makes both of them ν²_dp, and is used nowhere else.
+    pub fn apart(setting: &Setting, levels: &Levels, network_noise: f64) -> Result<Self, TheoryError> {
         let levels = levels.checked()?;
+        let network = Levels { noise_variance: network_noise, ..levels }.checked()?;
         let constants = Constants::of(setting);
         let (n, t) = (setting.nodes(), setting.rounds());
         let first_mean_error = lemmas::first_mean_error(setting, &levels);
         let unified_variance = fresh_variance(setting, &levels);
-        let network_budget = network_budget(setting, &levels)?;
+        let network_budget = network_budget(setting, &network)?;
 
         let optimisation = 2.0 * levels.initial_gap / (setting.step_size() * t);
         let stationarity = Split { optimisation, ..Split::ZERO }
@@ -50,7 +62,7 @@ impl Bounds {
             direction,
             consensus,
             first_mean_error,
-            first_local_error: lemmas::first_local_error(setting, &levels),
+            first_local_error: lemmas::first_local_error(setting, &network),
             unified_variance,
             network_budget,
         })

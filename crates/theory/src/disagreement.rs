@@ -182,3 +182,49 @@ pub fn apart(
     };
     [Exchanges::Repeated(1), Exchanges::Repeated(3), Exchanges::Chebyshev(3)].into_iter().map(of).collect()
 }
+
+/// The same as [`deviation`], of any symmetric W and after so many rounds of a run: `mix` multiplies by W (as often as a round
+/// does), and a round's noise is a sum of the `sources`, each times a standard normal of its own. Responses to each source are
+/// followed round by round, until they have died out.
+pub fn after(
+    mix: &dyn Fn(&[f64]) -> Vec<f64>,
+    sources: &[Vec<f64>],
+    direction: Direction,
+    rounds: u64,
+) -> Result<f64, TheoryError> {
+    /// What is left of a response that nobody would see.
+    const SILENT: f64 = 1e-12;
+    // Checks the direction's own numbers.
+    direction.response(0.0)?;
+    let (keep, take) = match direction {
+        Direction::Gradient => (0.0, 1.0),
+        Direction::Momentum { beta } => (beta, 1.0 - beta),
+        Direction::Recursive { gamma } => (1.0 - gamma, 1.0),
+    };
+    let mut sum = 0.0;
+    for source in sources {
+        let n = source.len() as f64;
+        let mean = source.iter().sum::<f64>() / n;
+        let force: Vec<f64> = source.iter().map(|value| take * (value - mean)).collect();
+        let (mut before, mut now) = (vec![0.0; source.len()], vec![0.0; source.len()]);
+        // v_t − v_{t−1} of an answer of one round, in units of `force`.
+        let (mut v, mut change) = (1.0, 1.0);
+        let mut total = 0.0;
+        for _ in 0..rounds {
+            let terms = now.iter().zip(&before).zip(&force);
+            let next = mix(&terms
+                .map(|((now, before), force)| 2.0 * now - before - change * force)
+                .collect::<Vec<_>>());
+            (before, now) = (now, next);
+            (change, v) = (keep * v - v, keep * v);
+            let square = now.iter().map(|x| x * x).sum::<f64>();
+            total += square;
+            let last = before.iter().map(|x| x * x).sum::<f64>() + change * change;
+            if square + last <= SILENT * total {
+                break;
+            }
+        }
+        sum += total / n;
+    }
+    Ok(sum.sqrt())
+}

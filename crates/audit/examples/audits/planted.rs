@@ -18,6 +18,7 @@ pub fn audits(words: &[String]) {
             None => true,
             Some(Need::Differences) => asks.iter().any(|asks| matches!(asks, Asks::Recursive { .. })),
             Some(Need::Movement) => asks.iter().any(|asks| asks.kappa().is_some()),
+            Some(Need::Pairs) => false,
             Some(Need::Scaled) => asks.iter().any(|asks| matches!(asks, Asks::Scaled { .. })),
         };
         if !applies || only.is_some_and(|only| *only != format!("{bug:?}")) {

@@ -6,5 +6,7 @@ mod broken;
 mod clean;
 /// A release build has no bugs to plant.
 #[cfg(debug_assertions)]
+mod pairs;
+#[cfg(debug_assertions)]
 mod planted;
 mod release;

@@ -27,6 +27,8 @@ fn missed(method: Method, clipping: Clipping) -> Vec<Bug> {
         (Some(Need::Differences), _) => differences,
         (Some(Need::Movement), _) => asks.iter().any(|asks| asks.kappa().is_some()),
         (Some(Need::Scaled), _) => asks.iter().any(|asks| matches!(asks, Asks::Scaled { .. })),
+        // `pairs.rs` plants them.
+        (Some(Need::Pairs), _) => false,
         (None, _) => true,
     };
     let mut missed = Vec::new();

@@ -18,9 +18,12 @@ fn without_debug_assertions_the_feature_does_nothing() {
 
 #[test]
 fn every_use_of_the_feature_asks_for_debug_assertions_too() {
-    for file in
-        ["crates/privacy/src/planted.rs", "crates/privacy/src/gate/mod.rs", "crates/peer/src/session.rs"]
-    {
+    for file in [
+        "crates/privacy/src/planted.rs",
+        "crates/privacy/src/pairs.rs",
+        "crates/privacy/src/gate/mod.rs",
+        "crates/peer/src/session.rs",
+    ] {
         let text = read(file);
         let uses = text.matches("\"planted-bugs\"").count();
         assert!(uses > 0 && uses == text.matches(CONDITION).count(), "{file}");

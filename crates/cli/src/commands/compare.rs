@@ -8,6 +8,7 @@ use crate::progress::{Counter, say, tell};
 use prdo::compare::{CompareError, Compared, Comparison, Named, described, planned, write_comparison};
 use prdo::parts::Parts;
 use prdo::report::ComparisonReport;
+use prdo::report::against::{EACH_COLUMN, PSEUDO_RANDOM_COLUMNS};
 use prdo::runfile::Document;
 use prdo::store::{Folder, artefact, names};
 use std::sync::Arc;
@@ -82,5 +83,16 @@ pub fn print(comparison: &ComparisonReport, out: &OutArgs, folder: &Folder) {
         say("±: half the width of the 95 % interval of the mean over seeds (Student's t).");
     }
     say("Late gradient norm: mean over the last fifth of the rounds. Seeded simulation: not private.");
+    say_coalitions(comparison);
     say(&format!("report: {}", folder.path().join(names::REPORT).display()));
+}
+
+/// Against whom noise in pairs is, and what coalitions of every size learn.
+fn say_coalitions(comparison: &ComparisonReport) {
+    let Some(((head, rows), note)) = comparison.coalitions().zip(comparison.pairs_note()) else { return };
+    say("");
+    say(&note);
+    print_table(&head, &rows);
+    say(EACH_COLUMN);
+    say(PSEUDO_RANDOM_COLUMNS);
 }

@@ -1,15 +1,17 @@
 //! `prdo run`: trains what a run file describes, into a folder, with checkpoints.
 
 use super::dashboard::{self, Window};
+use super::table::print_table;
 use super::watch::{Bar, Stop, checkpoint_interval};
 use super::{Failure, read_run_file, shell_word, use_threads};
 use crate::cli::RunArgs;
 use crate::progress::{Patience, Progress, say, tell, warn};
 use prdo::budget::words::short;
 use prdo::build::{Built, NetworkFacts, build_showing};
+use prdo::report::against::{self, against};
 use prdo::report::{describe, measured_note};
 use prdo::runfile::{ConfigError, Document};
-use prdo::store::{Folder, Summary, artefact, names};
+use prdo::store::{Folder, PairFacts, Summary, artefact, names};
 use prdo::trainer::{Opened, Options, Trainer};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -113,7 +115,8 @@ fn announce(built: &Built) {
     let privacy = match built.prepared.guarantee {
         Some(g) => {
             let epsilon = short(g.epsilon, 4);
-            format!("ε = {epsilon} at δ = {:e}, noise multiplier {:.4}", g.delta, g.noise_multiplier)
+            let noise = noise(g.noise_multiplier, built.prepared.pairs.as_ref());
+            format!("ε = {epsilon} at δ = {:e}, {noise}", g.delta)
         }
         None => "not private (ε = ∞)".to_string(),
     };
@@ -139,6 +142,24 @@ fn announce(built: &Built) {
         tell(&holders(names, &built.prepared.node_records));
     }
     tell("seeded simulation: not private against anyone who knows the seed");
+}
+
+/// The noise, and against whom it is where that is not everybody.
+fn noise(multiplier: f64, pairs: Option<&PairFacts>) -> String {
+    let Some(pairs) = pairs else { return format!("noise multiplier {multiplier:.4}") };
+    format!(
+        "against {}; noise in pairs: multipliers {:.4} (own) and {:.4} (shares), worth {multiplier:.4}",
+        against(pairs.colluders),
+        pairs.own_multiplier,
+        pairs.pair_multiplier
+    )
+}
+
+/// What coalitions of every size learn.
+fn say_coalitions(pairs: &PairFacts) {
+    print_table(&against::HEAD, &against::rows(pairs));
+    say(against::EACH_ROW);
+    say(against::PSEUDO_RANDOM);
 }
 
 fn holders(names: &[String], records: &[usize]) -> String {
@@ -191,11 +212,16 @@ fn print_summary(summary: &Summary, folder: &Path) {
     }
     match (summary.epsilon_spent, summary.delta) {
         (Some(epsilon), Some(delta)) => say(&format!(
-            "privacy: ε = {} at δ = {delta:e} for every record (seeded simulation: not private)",
-            short(epsilon, 4)
+            "privacy: ε = {} at δ = {delta:e} for every record{} (seeded simulation: not private)",
+            short(epsilon, 4),
+            summary
+                .pairs
+                .as_ref()
+                .map_or(String::new(), |pairs| format!(", against {}", against(pairs.colluders)))
         )),
         _ => say("privacy: none (ε = ∞)"),
     }
+    summary.pairs.iter().for_each(say_coalitions);
     if let Some(count) = summary.non_finite_records.filter(|c| *c > 0) {
         say(&format!("{count} record contributions were not finite and counted as zero"));
     }

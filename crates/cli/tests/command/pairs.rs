@@ -1,6 +1,6 @@
 //! `prdo privacy pairs` as a person types it: keys, figures, words, and what is refused.
 
-use crate::common::{self, Desk};
+use crate::common::{self, Desk, SMALL};
 use serde_json::Value as Json;
 
 fn number(json: &Json, key: &str) -> f64 {
@@ -118,4 +118,132 @@ fn pairs_that_gain_nothing_are_refused() {
         let typed = format!("{TEN} --colluders {colluders} --secrets graph secrets.txt");
         common::refused(&desk, &typed, &["secrets", words]);
     }
+}
+
+/// A small run with noise in pairs.
+fn small_in_pairs() -> String {
+    SMALL.replace("[privacy]", "[privacy]\nnoise = \"pairs\"")
+}
+
+/// Everything that is said of a run with noise in pairs names those against whom its ε is.
+#[test]
+fn a_run_says_against_whom_its_noise_is_and_what_coalitions_learn() {
+    let desk = Desk::new();
+    desk.write("small.toml", small_in_pairs());
+    let answer = desk.prdo("run small.toml --out out").done();
+    for part in [
+        "for every record, against outsiders and any one member together (seeded",
+        "\nany 1 member (as agreed)             4.0000\n",
+        "\nall others, or all keys lost         ",
+        "all rows but the last assume bounded computing power",
+    ] {
+        assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);
+    }
+    let worth = "against outsiders and any one member together; noise in pairs: multipliers ";
+    assert!(answer.stderr.contains(worth), "{}", answer.stderr);
+    let html = desk.read("out/report.html");
+    for part in [
+        "at δ = 1e-3 against outsiders and any one member together; this is a seeded simulation",
+        "ε spent, against the agreed coalitions",
+        "Each single record is protected against outsiders and any one member together",
+        "<tr><td>any 1 member (as agreed)</td><td>4.0000</td></tr>",
+        "computational in the shares",
+        "all records, noise and secrets of any one node but the record's own",
+        "between all pairs of nodes, added and rounded once",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(!html.contains("any curious node"));
+    desk.prdo("report out").done();
+    assert_eq!(desk.read("out/report.html"), html);
+
+    let alone = desk.prdo("run small.toml --out alone --set privacy.colluders=0").done();
+    assert!(alone.stdout.contains("against outsiders only (seeded"), "{}", alone.stdout);
+    assert!(desk.read("alone/report.html").contains("No member is among the observers"));
+    // Before the run is finished nothing but the agreed size is known.
+    std::fs::remove_file(desk.path("alone/summary.json")).unwrap();
+    desk.prdo("report alone").done();
+    let html = desk.read("alone/report.html");
+    assert!(html.contains("protected against outsiders only") && html.contains("when the run is finished"));
+}
+
+#[test]
+fn kinds_of_noise_are_told_apart_in_a_comparison() {
+    let desk = Desk::new();
+    desk.write("a.toml", SMALL.replace("[privacy]", "[privacy]\nnoise = [\"independent\", \"pairs\"]"));
+    let answer = desk.prdo("compare a.toml --out lists").done();
+    for part in [
+        "\nPRDO, independent noise ",
+        "\nPRDO, noise in pairs ",
+        "Where noise is in pairs ε is against outsiders",
+    ] {
+        assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);
+    }
+    let html = desk.read("lists/report.html");
+    assert!(html.contains("<p>PRDO, independent noise: Each single record is protected: "));
+    assert!(
+        html.contains(
+            "<p>PRDO, noise in pairs: Each single record is protected against outsiders and any one"
+        )
+    );
+    assert!(html.contains("<td>all others, or all keys lost</td>"));
+    assert!(desk.read("lists/table.tex").contains("noise is in pairs"));
+    // Two files that differ in nothing that has a label.
+    desk.write("b.toml", SMALL);
+    desk.write("c.toml", small_in_pairs());
+    let answer = desk.prdo("compare b.toml c.toml --out files").done();
+    let rows: Vec<&str> = answer.stdout.lines().filter(|line| line.starts_with("PRDO")).collect();
+    assert!(rows.iter().any(|row| row.contains(", noise in pairs ")), "{rows:?}");
+    assert!(rows.iter().any(|row| !row.contains("noise in pairs")), "{rows:?}");
+}
+
+#[test]
+fn a_plan_takes_the_noise_of_the_mean_and_of_the_network_apart() {
+    let desk = Desk::new();
+    desk.write("alone.toml", SMALL.replace("step_size = 0.5", "step_size = 0.0005"));
+    desk.write("pairs.toml", small_in_pairs().replace("step_size = 0.5", "step_size = 0.0005"));
+    let json = |file: &str| -> Json {
+        serde_json::from_str(&desk.prdo(&format!("plan {file} --json")).done().stdout).unwrap()
+    };
+    let (alone, pairs) = (json("alone.toml"), json("pairs.toml"));
+    let facts = &pairs["pairs"];
+    assert!(alone.get("pairs").is_none());
+    assert!(number(facts, "gain") > 1.5 && number(facts, "answer_noise") > 1.0);
+    assert!(number(facts, "drift") > number(facts, "drift_independent"));
+    // At so short a step the mean's noise is nearly all that counts.
+    let privacy = |json: &Json| number(&json["split"], "privacy");
+    assert!(privacy(&pairs) < privacy(&alone), "{} {}", privacy(&pairs), privacy(&alone));
+    assert!(number(facts, "privacy_by_mean") < privacy(&pairs));
+    let words = desk.prdo("plan pairs.toml").done().stdout;
+    for part in [
+        "It is in pairs, against outsiders and any one member",
+        "Nodes drift: ",
+        "the paper does not state it",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+}
+
+#[test]
+fn an_audit_of_a_run_file_with_pairs_attacks_pairs() {
+    let desk = Desk::new();
+    desk.write(
+        "small.toml",
+        small_in_pairs().replace("noise = \"pairs\"", "noise = \"pairs\"\ncolluders = 2"),
+    );
+    let answer = desk.prdo("audit small.toml --quick --out audit").done();
+    for part in [
+        "pairs-outsiders",
+        "pairs-coalition",
+        "pairs-all-others",
+        "shares ",
+        "against outsiders and any 2 members",
+    ] {
+        assert!(answer.stdout.contains(part), "{part}: {}", answer.stdout);
+    }
+    let found: Json = serde_json::from_str(&desk.read("audit/results.json")).unwrap();
+    assert_eq!(
+        (found["passed"].as_bool(), number(&found["settings"][0]["pairs"], "colluders")),
+        (Some(true), 2.0)
+    );
 }

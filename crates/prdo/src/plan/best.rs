@@ -6,7 +6,7 @@ use super::case::{Case, Noise, Problem, Strength};
 use super::choice::{first_batch, largest_step};
 use super::clip::difference_clip;
 use prdo_theory::sensitivity::Sensitivity;
-use prdo_theory::{Bounds, Parameters, Setting, Split, TheoryError, noise};
+use prdo_theory::{Parameters, Setting, Split, TheoryError, noise};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
@@ -153,7 +153,10 @@ fn candidate(case: &Case, parameters: &Parameters, z: Option<f64>) -> Result<Opt
     let Ok(setting) = Setting::new(case.setup(), *parameters) else { return Ok(None) };
     let (sensitivity, variance) = match (&case.noise, z, &case.problem) {
         (Noise::Scaled { gradient_clip, .. }, Some(z), Problem { dimension: Some(d), .. }) => {
-            let Some(clip) = difference_clip(&setting, *gradient_clip, z, *d) else { return Ok(None) };
+            let in_answers = z * case.answer_noise();
+            let Some(clip) = difference_clip(&setting, *gradient_clip, in_answers, *d) else {
+                return Ok(None);
+            };
             let Ok(sensitivity) = Sensitivity::new(*gradient_clip, clip, setting.gamma()) else {
                 return Ok(None);
             };
@@ -162,9 +165,8 @@ fn candidate(case: &Case, parameters: &Parameters, z: Option<f64>) -> Result<Opt
         }
         _ => (None, 0.0),
     };
-    let Some(levels) = case.levels(variance) else { return Ok(None) };
     // A variance beyond every range is no candidate.
-    let Ok(bounds) = Bounds::of(&setting, &levels) else { return Ok(None) };
+    let Ok(Some(bounds)) = case.bounds(&setting, variance) else { return Ok(None) };
     let bound = bounds.stationarity;
     Ok(bound.total().is_finite().then_some(Candidate { setting, sensitivity, multiplier: z, bound }))
 }

@@ -2,8 +2,9 @@
 
 use super::PlanError;
 use super::levels::Level;
+use super::pairs::PlannedPairs;
 use prdo_accounting::{History, Method as Accounting};
-use prdo_theory::{Levels, Setup};
+use prdo_theory::{Bounds, Levels, Setting, Setup, TheoryError};
 
 /// A run to be, without its parameters.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Case {
     pub lambda: f64,
     pub problem: Problem,
     pub noise: Noise,
+    /// Where noise cancels between nodes.
+    pub pairs: Option<PlannedPairs>,
 }
 
 /// The constants of the losses, as far as they are known.
@@ -106,6 +109,30 @@ impl Case {
             dimension: problem.dimension?,
             noise_variance,
         })
+    }
+
+    /// What the mean and a single node get of noise of variance 1; `None` where that is not known.
+    fn noise_factors(&self) -> Option<(f64, f64)> {
+        self.pairs.as_ref().map_or(Some((1.0, 1.0)), |pairs| pairs.factors(self.nodes))
+    }
+
+    /// How many times the deviation of independent noise is in a node's answer.
+    pub fn answer_noise(&self) -> f64 {
+        self.noise_factors().map_or(f64::NAN, |(_, network)| network.sqrt())
+    }
+
+    /// The bounds at independent noise of this variance, or noise in pairs in its place; `None` where a level is not known.
+    pub fn bounds(&self, setting: &Setting, noise_variance: f64) -> Result<Option<Bounds>, TheoryError> {
+        let Some((mean, network)) = self.noise_factors() else { return Ok(None) };
+        let Some(levels) = self.levels(mean * noise_variance) else { return Ok(None) };
+        Bounds::apart(setting, &levels, network * noise_variance).map(Some)
+    }
+
+    /// What of the bound's privacy part comes by the mean of all nodes' noise.
+    pub fn by_mean(&self, setting: &Setting, noise_variance: f64) -> Result<Option<f64>, TheoryError> {
+        let levels = self.noise_factors().and_then(|(mean, _)| self.levels(mean * noise_variance));
+        let bounds = levels.map(|levels| Bounds::apart(setting, &levels, 0.0)).transpose()?;
+        Ok(bounds.map(|bounds| bounds.stationarity.privacy))
     }
 
     /// Refuses what no choice of parameters could mend.

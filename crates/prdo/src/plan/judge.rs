@@ -19,6 +19,8 @@ pub struct Judged {
     pub noise: Option<NoiseFacts>,
     /// The values of the bounds, where every level is known. They are bounds where the conditions hold.
     pub bounds: Option<Bounds>,
+    /// With noise in pairs: what of the bound's privacy part comes by the mean of all nodes; the rest by their disagreement.
+    pub privacy_by_mean: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,11 +76,10 @@ pub fn judge(case: &Case, setting: &Setting, calibrator: &mut Calibrator) -> Res
     let noise = noise_facts(case, setting, calibrator)?;
     // The theorem's ν²_dp also stands for the first round's, which is the larger one where b₀ is small.
     let variance = noise.map(|n| n.first_variance.map_or(n.variance, |first| first.max(n.variance)));
-    let bounds = match variance.and_then(|variance| case.levels(variance)) {
-        Some(levels) => Some(Bounds::of(setting, &levels)?),
-        None => None,
-    };
+    let bounds = variance.map(|variance| case.bounds(setting, variance)).transpose()?.flatten();
+    let by_mean = variance.filter(|_| case.pairs.is_some()).map(|variance| case.by_mean(setting, variance));
     Ok(Judged {
+        privacy_by_mean: by_mean.transpose()?.flatten(),
         setting: *setting,
         conditions: Conditions::of(setting),
         constants: Constants::of(setting),
@@ -103,7 +104,9 @@ fn noise_facts(
     let (b, first) = (case.batch, setting.first_batch());
     let z = calibrator.multiplier(case, strength, first)?;
     let known = case.problem.dimension.filter(|_| case.problem.smoothness.is_some());
-    let needed = known.map(|d| difference_clip(setting, gradient_clip, z, d).unwrap_or(f64::INFINITY));
+    let in_answers = z * case.answer_noise();
+    let needed =
+        known.map(|d| difference_clip(setting, gradient_clip, in_answers, d).unwrap_or(f64::INFINITY));
     let assumed = if setting.gamma() >= 1.0 { Some(gradient_clip) } else { needed.filter(|c| c.is_finite()) };
     let Some(clip) = given.or(assumed) else { return Ok(None) };
     let sensitivity = Sensitivity::new(gradient_clip, clip, setting.gamma())?;

@@ -17,6 +17,7 @@ mod judge;
 mod levels;
 mod measure;
 pub mod other;
+mod pairs;
 mod planned_run;
 pub mod vacuous;
 
@@ -30,6 +31,7 @@ pub use judge::{Judged, NoiseFacts, judge};
 pub use levels::{Level, Source};
 pub use measure::{PublicRecords, Sampled};
 pub use other::{Change, Family};
+pub use pairs::{Drift, PlannedPairs};
 pub use planned_run::{PlannedRun, Uncovered, Unestimated, family, planned_run};
 pub use vacuous::Verdict;
 

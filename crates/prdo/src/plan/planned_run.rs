@@ -1,9 +1,11 @@
 //! The question that a run file asks.
 
+use super::pairs::{Drift, PlannedPairs, drift};
 use super::{
     Account, Case, Choice, Family, Noise, Problem, PublicRecords, Question, Sampled, Strength, other,
 };
 use crate::build::{AnyHoldings, Outline, Wiring};
+use crate::error::RunError;
 use crate::run::Privacy;
 use prdo_algorithm::graph::Parameters;
 use prdo_algorithm::methods::key;
@@ -62,9 +64,16 @@ pub struct PlannedRun {
     pub delta: Option<f64>,
     pub uncovered: Option<Uncovered>,
     pub unestimated: Option<Unestimated>,
+    /// How far nodes drift apart, with noise in pairs.
+    pub drift: Option<Drift>,
     /// What should be thought about.
     pub notes: Vec<String>,
 }
+
+/// What the theorem has to do with noise in pairs.
+const PAIRS: &str = "the paper's theorem is stated for noise that is independent between nodes; with noise in pairs the bound here has \
+     own noise where the mean of all nodes counts and all noise of an answer where the nodes' disagreement does, by the paper's own \
+     steps, which use independence for nothing else: the paper does not state it";
 
 /// The question of a run, where `given` are the constants that are known and `schedule` is how others would be chosen.
 /// Records that are generated or bundled, or that the caller declares public, are asked for the missing constants.
@@ -73,7 +82,9 @@ pub fn planned_run(
     outline: &Outline,
     (given, schedule): (Problem, Choice),
     public: bool,
-) -> PlannedRun {
+) -> Result<PlannedRun, RunError> {
+    let pairs = PlannedPairs::of(outline)?;
+    let drift = pairs.as_ref().and_then(|pairs| drift(outline, pairs));
     let (recipe, wiring, lambda) = (&outline.recipe, &outline.wiring, other::lambda(&outline.spectrum));
     let mixed = recipe.method.mixed(&recipe.settings, lambda);
     let (first, size, sampling) = recipe.batch;
@@ -93,8 +104,10 @@ pub fn planned_run(
         lambda: mixed,
         problem,
         noise: noise(run, outline),
+        pairs,
     };
     let mut notes = recipe.warnings.clone();
+    notes.extend(case.pairs.is_some().then(|| PAIRS.to_string()));
     if sampling == Sampling::WithoutReplacement {
         notes.push("the paper samples by Poisson; without replacement the variance is no larger".into());
     }
@@ -110,13 +123,14 @@ pub fn planned_run(
     let own = Some(Choice::fixed(recipe.settings.step_size.at(0), gamma, first as u64));
     // Other sizes would have other polynomials.
     let family = family(wiring, run.graph.parameters).filter(|_| mixed == lambda);
-    PlannedRun {
+    Ok(PlannedRun {
         question: Question { case, own, schedule, family },
         delta: recipe.privacy.map(|(Privacy::Budget { delta, .. } | Privacy::Noise { delta, .. })| delta),
         uncovered: uncovered(outline),
         unestimated,
+        drift,
         notes,
-    }
+    })
 }
 
 /// The graphs that a network is one of, where other sizes can be asked about.

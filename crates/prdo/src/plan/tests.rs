@@ -33,6 +33,7 @@ fn case(noise: Noise) -> Case {
             start_gradient: None,
         },
         noise,
+        pairs: None,
     }
 }
 
@@ -262,7 +263,7 @@ proptest! {
             strength: Strength::Multiplier { z, account: None },
         };
         let case = Case {
-            nodes, rounds, batch, slots, lambda, noise,
+            nodes, rounds, batch, slots, lambda, noise, pairs: None,
             problem: Problem {
                 smoothness: level(0), initial_gap: level(1), heterogeneity: level(2), sampling_variance: level(3),
                 dimension: Some(5), start_gradient: None,

@@ -299,12 +299,12 @@ impl<M: Model> Gate<M, Noised> {
         if query.difference.is_some() && matches!(query.clips, Clips::Movement { .. }) {
             return Err(GateError::SharesUnequal);
         }
-        Ok(shares.advance_to(u64::from(round))?)
+        Ok(shares.advance_to(self.planted.keys_of(u64::from(round)))?)
     }
 
     /// What was used is forgotten at once.
     fn forget_shares(&mut self, round: u32) -> Result<(), GateError> {
-        let next = u64::from(round) + 1;
+        let next = self.planted.keys_of(u64::from(round) + 1);
         Ok(self.shares.as_mut().map_or(Ok(()), |shares| shares.advance_to(next))?)
     }
 
@@ -313,6 +313,11 @@ impl<M: Model> Gate<M, Noised> {
         self.planted.bug = Some(bug);
         if bug == crate::planted::Bug::FixedSeed {
             self.secret = Arc::new(Secret::from_seed(0));
+        }
+        if bug == crate::planted::Bug::SharesOfAnotherRun
+            && let Some(shares) = &mut self.shares
+        {
+            shares.plant_another_run();
         }
     }
 
@@ -328,7 +333,7 @@ impl<M: Model> Gate<M, Noised> {
         let event = Event::sampled_gaussian(rate, z).map_err(LedgerError::from)?;
         let (grid, relative_error) = self.arithmetic(query, &clip, z);
         let sensitivity = query.sensitivity(&clip, grid.spacing(), relative_error);
-        let receipt = self.rules.ledger.charge(round, event)?;
+        let receipt = self.planted.charge(&mut self.rules.ledger, round, event)?;
 
         // `planted` gives back what it is given, except in the audit's own tests.
         let planted = self.planted;
@@ -341,7 +346,13 @@ impl<M: Model> Gate<M, Noised> {
         let (node, stream_round) = planted.stream(self.node, round);
         let stream = |part| self.secret.part(Hidden::Noise, node, stream_round, part);
         let sensitivity = planted.sensitivity(sensitivity, query, &clip, round, drawn);
-        add_gaussian(receipt, &mut sum, sensitivity, grid, (stream, self.shares.as_ref()));
+        add_gaussian(
+            receipt,
+            &mut sum,
+            sensitivity,
+            grid,
+            (stream, self.shares.as_ref().map(|shares| (shares, planted))),
+        );
         self.forget_shares(round)?;
         planted.noised(&mut sum, query);
         let divisor = planted.divisor(size, batch.len(), rate * self.shard.data().len() as f64);

@@ -1,7 +1,7 @@
 //! Disagreement under noise: impulse responses of whole networks, and the study's figures.
 
 use prdo_theory::disagreement::{
-    Direction, Exchanges, NoisyMode, apart, chebyshev, deviation, lazy_ring, repeated,
+    Direction, Exchanges, NoisyMode, after, apart, chebyshev, deviation, lazy_ring, repeated,
 };
 use proptest::prelude::*;
 
@@ -104,6 +104,34 @@ fn figures_of_the_study() {
     assert!(
         (repeated(second, 3) - 0.740).abs() < 1e-3 && (chebyshev(second, second, 3) - 0.447).abs() < 1e-3
     );
+}
+
+/// Responses followed round by round settle at the modes' closed form, for own noise, shares and every direction.
+#[test]
+fn responses_on_any_network_add_up_to_the_closed_form() {
+    let n = 10_usize;
+    let mix = |x: &[f64]| {
+        (0..n).map(|i| 0.5 * x[i] + 0.25 * (x[(i + 1) % n] + x[(i + n - 1) % n])).collect::<Vec<f64>>()
+    };
+    let secrets: Vec<(usize, usize)> = (0..n).map(|i| (i, (i + 3) % n)).collect();
+    let unit = |ends: &[(usize, f64)]| {
+        let mut source = vec![0.0; n];
+        ends.iter().for_each(|(i, value)| source[*i] = *value);
+        source
+    };
+    let mut sources: Vec<Vec<f64>> = (0..n).map(|i| unit(&[(i, 0.4)])).collect();
+    sources.extend(secrets.iter().map(|(a, b)| unit(&[(*a, 1.3), (*b, -1.3)])));
+    let modes = lazy_ring(n as u64, secrets, 0.4, 1.3).unwrap();
+    for direction in
+        [Direction::Gradient, Direction::Momentum { beta: 0.8 }, Direction::Recursive { gamma: 0.3 }]
+    {
+        let settled = deviation(&modes, direction).unwrap();
+        let found = after(&mix, &sources, direction, 10_000).unwrap();
+        assert!((found / settled - 1.0).abs() < 1e-6, "{direction:?}: {found} {settled}");
+        let early = after(&mix, &sources, direction, 3).unwrap();
+        assert!(early > 0.0 && early < settled);
+    }
+    assert!(after(&mix, &sources, Direction::Momentum { beta: 1.0 }, 3).is_err());
 }
 
 #[test]

@@ -133,6 +133,23 @@ proptest! {
         prop_assert_eq!(whole.direction.total(), 4.0 * whole.stationarity.total());
     }
 
+    /// Noise that is not independent between nodes: of the mean's and the network's every bound has a share of its own.
+    #[test]
+    fn noise_of_the_mean_and_of_the_network_add_up(setting in settings(), levels in levels(), more in 1.0_f64..10.0) {
+        let at = |mean: f64, network: f64| {
+            Bounds::apart(&setting, &Levels { noise_variance: mean, ..levels }, network).unwrap()
+        };
+        let v = levels.noise_variance;
+        let (same, of) = (at(v, v), Bounds::of(&setting, &levels).unwrap());
+        prop_assert_eq!(same, of);
+        for pick in [|b: &Bounds| b.stationarity.privacy, |b: &Bounds| b.consensus.privacy] {
+            let (apart, sum) = (pick(&at(v, more * v)), pick(&at(v, 0.0)) + more * pick(&at(0.0, v)));
+            prop_assert!(apart == sum || (apart / sum - 1.0).abs() < 1e-9, "{} {}", apart, sum);
+        }
+        prop_assert_eq!(at(v, more * v).first_mean_error, of.first_mean_error);
+        prop_assert_eq!(at(more * v, v).network_budget, of.network_budget);
+    }
+
     #[test]
     fn worse_levels_networks_and_steps_are_never_better(setting in settings(), levels in levels(), more in 1.0_f64..10.0) {
         let bounds = Bounds::of(&setting, &levels).unwrap();

@@ -9,9 +9,10 @@ use crate::cli::audit::AuditArgs;
 use crate::progress::{say, tell};
 use images::Images;
 use prdo::build::{Built, build};
+use prdo::privacy::PairMechanism;
 use prdo::store::{Folder, names};
 use prdo_audit::one_run::{OneRun, Proof};
-use prdo_audit::{Audit, AuditError, Check, Report, RunSetting, Setting, Shipped};
+use prdo_audit::{Audit, AuditError, Check, Report, RunPairs, RunSetting, Setting, Shipped};
 use serde_json::{Value as Json, json};
 use std::time::Instant;
 
@@ -89,7 +90,7 @@ impl Subject {
         let plan = |method| if args.quick { Audit::quick(method) } else { Audit::full(method) };
         let Some(file) = &args.file else {
             let setting = Setting::every_record(args.method).map_err(failure)?;
-            let plan = plan(args.method).map_err(failure)?;
+            let plan = plan(args.method).and_then(Audit::with_pairs).map_err(failure)?;
             return Ok(Self { plan, real_size: (setting, REAL_SIZE), scaled: None });
         };
         let document = read_run_file(file, &args.set)?;
@@ -129,6 +130,11 @@ fn real(built: &Built, name: String) -> Result<RunSetting, Failure> {
         rates: (guarantee.first_rate, guarantee.rate),
         rounds: built.prepared.schedule.rounds,
         delta: guarantee.delta,
+        pairs: built.prepared.pairs.as_ref().map(|pairs| RunPairs {
+            colluders: pairs.colluders,
+            ratio: (pairs.pair_multiplier / pairs.own_multiplier).powi(2),
+            complete: pairs.complete,
+        }),
     })
 }
 
@@ -175,6 +181,10 @@ impl Audited {
                 "setting": c.setting, "allowed": c.allowed, "what": c.what,
             })
         };
+        let pairs = |m: &PairMechanism| {
+            json!({ "own_multiplier": m.pairs().own(), "pair_multiplier": m.pairs().pair(), "colluders": m.colluders(),
+                "complete": m.secrets().is_complete() })
+        };
         let setting = |f: &prdo_audit::Finding| {
             let s = &f.setting;
             let point = |p: &prdo_audit::likelihood::Point| {
@@ -183,7 +193,7 @@ impl Audited {
             };
             json!({
                 "name": s.name, "method": s.method.card().name, "rounds": s.rounds, "rate": s.rate(1),
-                "first_rate": s.rate(0), "noise_multiplier": s.noise_multiplier, "runs": f.runs,
+                "first_rate": s.rate(0), "noise_multiplier": s.noise_multiplier, "runs": f.runs, "pairs": s.pairs.as_deref().map(pairs),
                 "claimed_epsilon": f.claimed.upper, "empirical_epsilon": f.outcome.epsilon,
                 "empirical_epsilon_clopper_pearson": f.outcome.epsilon_plain, "delta": s.delta,
                 "curve": f.outcome.points.iter().map(point).collect::<Vec<_>>(),

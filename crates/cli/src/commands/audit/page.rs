@@ -64,9 +64,15 @@ fn report(audited: &Audited, curves: Figure, images: Figure) -> String {
         page.note(scaled, false);
     }
     page.paragraph(
-        "RunSetting nodes, gates and messages on a ring of four. The adversary chooses every record but one, the model and the \
+        "Real nodes, gates and messages on a ring of four. The adversary chooses every record but one, the model and the \
          start, reads every message, undoes the method, and decides by the optimal test whether the one record is there.",
     );
+    if audited.report.findings.iter().any(|finding| finding.setting.pairs.is_some()) {
+        page.paragraph(
+            "With noise in pairs it weighs the answers of all nodes together, less the shares whose keys its coalition has: as \
+             outsiders, as a coalition of the agreed size, and as all others together. The claim and its curve are about the second.",
+        );
+    }
     page.heading("The attack against the claim");
     page.figure(curves);
     page.paragraph(

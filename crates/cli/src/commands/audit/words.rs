@@ -3,6 +3,7 @@
 use super::Audited;
 use crate::commands::table::print_table;
 use crate::progress::say;
+use prdo::report::against::against;
 use prdo::store::{Folder, names};
 use prdo_audit::{Check, RunSetting, Setting};
 
@@ -35,13 +36,28 @@ pub fn scaled(real: &RunSetting, setting: &Setting, dimension: usize) -> String 
     format!(
         "The run has {} rounds, rates {:.6} (first {:.6}) and {dimension} parameters; audited were {} rounds, rates {b}/{n} \
          (first {b0}/{n}) and 4 parameters, on a ring of 4 nodes, with the run's method, clipping norms, noise \
-         multiplier and δ. The claimed ε below is for exactly what was audited.",
+         multiplier and δ. The claimed ε below is for exactly what was audited.{}",
         real.rounds,
         real.rates.1,
         real.rates.0,
         setting.rounds,
+        pairs(real, setting).unwrap_or_default(),
         n = setting.slots,
     )
+}
+
+/// What became of noise in pairs.
+fn pairs(real: &RunSetting, setting: &Setting) -> Option<String> {
+    let (run, small) = (real.pairs?, setting.pairs.as_deref()?);
+    Some(format!(
+        " Noise is in pairs, at the run's ratio, with secrets between {}: worth that multiplier against {}{}.",
+        if small.secrets().is_complete() { "all four" } else { "neighbours" },
+        against(small.colluders()),
+        match run.colluders == small.colluders() {
+            true => String::new(),
+            false => format!(" (in the run against {})", against(run.colluders)),
+        }
+    ))
 }
 
 pub fn rows(checks: &[Check]) -> (Vec<&'static str>, Vec<Vec<String>>) {

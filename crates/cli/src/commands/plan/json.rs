@@ -1,6 +1,7 @@
 //! The answer as one JSON object. What is not known, or infinite, is null.
 
 use super::read::Asked;
+use super::words::drift_unit;
 use super::{parts, shown};
 use prdo::plan::{Answer, Candidate, Change, Judged, Level, NoiseFacts, Verdict};
 use prdo::theory::{Conditions, Split, cost};
@@ -37,6 +38,9 @@ pub fn object(asked: &Asked, answer: &Answer) -> Json {
             set("about", json!(if answer.about_own { "own" } else { "schedule" }));
             set("schedule", plan(asked, &answer.schedule, false));
         }
+    }
+    if let Some(pairs) = pairs(asked, answer) {
+        set("pairs", pairs);
     }
     set("notes", json!(asked.notes));
     all
@@ -103,6 +107,24 @@ fn noise(noise: &NoiseFacts, gamma: f64, delta: Option<f64>) -> Json {
         "noise_std": noise.variance.sqrt(),
         "noise_variance": noise.variance,
     })
+}
+
+/// Noise in pairs, of the run as it is meant.
+fn pairs(asked: &Asked, answer: &Answer) -> Option<Json> {
+    let (case, own) = (&asked.question.case, answer.own.as_ref()?);
+    let (pairs, z) = case.pairs.as_ref().zip(own.noise.as_ref()?.multiplier)?;
+    let parts = pairs.mechanism.pairs();
+    let drift = asked.drift.zip(drift_unit(asked, own));
+    Some(json!({
+        "own_multiplier": z * parts.own(),
+        "pair_multiplier": z * parts.pair(),
+        "colluders": pairs.mechanism.colluders(),
+        "gain": 1.0 / parts.own(),
+        "answer_noise": case.answer_noise(),
+        "privacy_by_mean": own.privacy_by_mean,
+        "drift": drift.map(|(drift, unit)| unit * drift.pairs),
+        "drift_independent": drift.map(|(drift, unit)| unit * drift.independent),
+    }))
 }
 
 fn sensitivity(noise: &NoiseFacts) -> Option<Json> {

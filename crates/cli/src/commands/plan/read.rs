@@ -8,8 +8,8 @@ use prdo::algorithm::{Exchanges, Method};
 use prdo::build::{Wiring, outline};
 use prdo::plan::other::lambda;
 use prdo::plan::{
-    Account, Case, Choice, Level, Multiplier, Noise, PlannedRun, Problem, Question, Strength, Uncovered,
-    Unestimated, family, planned_run,
+    Account, Case, Choice, Drift, Level, Multiplier, Noise, PlannedRun, Problem, Question, Strength,
+    Uncovered, Unestimated, family, planned_run,
 };
 use prdo::theory::cost;
 use std::path::Path;
@@ -44,6 +44,8 @@ pub struct Asked {
     /// What is not known, as options.
     pub missing: Vec<&'static str>,
     pub unestimated: Option<Unestimated>,
+    /// How far nodes drift apart, with noise in pairs.
+    pub drift: Option<Drift>,
     /// What should be thought about.
     pub notes: Vec<String>,
 }
@@ -78,6 +80,7 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
         lambda: lambda(&spectrum),
         problem: with_given(Problem { dimension: args.dimension, ..Problem::default() }, &args.levels),
         noise,
+        pairs: None,
     };
     let schedule = Choice {
         step_size: args.step,
@@ -105,6 +108,7 @@ pub fn from_flags(args: &PlanArgs) -> Result<Asked, Failure> {
         uncovered: None,
         missing,
         unestimated: None,
+        drift: None,
         notes,
     })
 }
@@ -133,8 +137,9 @@ pub fn from_file(path: &Path, args: &PlanArgs) -> Result<Asked, Failure> {
     let document = read_run_file(path, &args.set)?;
     let outline = outline(&document)?;
     let given = (with_given(Problem::default(), &args.levels), scheduled(&args.schedule));
-    let PlannedRun { question, delta, uncovered, unestimated, notes } =
-        planned_run(&document.run_file(), &outline, given, args.public_data);
+    let planned = planned_run(&document.run_file(), &outline, given, args.public_data);
+    let planned = planned.map_err(|error| Failure::Input(error.to_string()))?;
+    let PlannedRun { question, delta, uncovered, unestimated, drift, notes } = planned;
     let wiring = &outline.wiring;
     Ok(Asked {
         graph: title(wiring.kind.map_or("graph from a file", |kind| kind.name()), wiring),
@@ -146,6 +151,7 @@ pub fn from_file(path: &Path, args: &PlanArgs) -> Result<Asked, Failure> {
         uncovered,
         missing: missing_levels(&question.case.problem),
         unestimated,
+        drift,
         notes,
         question,
     })

@@ -8,6 +8,7 @@ use super::read::Asked;
 use crate::commands::table::print_table;
 use crate::progress::say;
 use prdo::plan::{Answer, Judged, Level, Noise, NoiseFacts, Source};
+use prdo::report::against::against;
 use prdo::theory::{Bounds, Condition};
 
 pub fn show(asked: &Asked, answer: &Answer) {
@@ -185,7 +186,41 @@ fn noise(asked: &Asked, judged: &Judged) {
              long.)",
         );
     }
+    pairs(asked, noise, judged);
     clipping(noise);
+}
+
+/// What noise in pairs makes of it.
+fn pairs(asked: &Asked, noise: &NoiseFacts, judged: &Judged) {
+    let case = &asked.question.case;
+    let Some((pairs, z)) = case.pairs.as_ref().zip(noise.multiplier) else { return };
+    let (parts, colluders) = (pairs.mechanism.pairs(), pairs.mechanism.colluders());
+    sentence(&format!(
+        "It is in pairs, against {}: own noise {}, shares {}. The mean of all nodes carries {} times less noise than with \
+         independent noise, an answer {} times more.",
+        against(colluders),
+        figure(z * parts.own()),
+        figure(z * parts.pair()),
+        figure(1.0 / parts.own()),
+        figure(case.answer_noise())
+    ));
+    let setting = &judged.setting;
+    let Some((drift, unit)) = asked.drift.zip(drift_unit(asked, judged)) else { return };
+    sentence(&format!(
+        "Nodes drift: in the end each coordinate of a node's model is about {} from the mean, {} with independent noise (of this \
+         network and these {} rounds, by noise alone; curvature, which pulls them together, is left out).",
+        figure(unit * drift.pairs),
+        figure(unit * drift.independent),
+        setting.setup().rounds
+    ));
+}
+
+/// What a drift is in units of: step size times the deviation of independent noise in an answer. Known of the run as it is meant.
+pub fn drift_unit(asked: &Asked, judged: &Judged) -> Option<f64> {
+    let own = asked.question.own.as_ref()?;
+    let same = own.step_size == Some(judged.setting.step_size()) && own.gamma == Some(judged.setting.gamma());
+    let noise = judged.noise.as_ref().filter(|_| same)?;
+    Some(judged.setting.step_size() * judged.setting.gamma() * noise.variance.sqrt())
 }
 
 fn clipping(noise: &NoiseFacts) {
@@ -236,6 +271,15 @@ fn bound(bounds: &Bounds, judged: &Judged) {
     for (name, part) in parts(bounds) {
         let share = if total > 0.0 && part.is_finite() { 100.0 * part / total } else { 100.0 };
         say(&format!("    {name:<14}{:>10} {share:>5.1} %  {}", figure(part), bar(part, most)));
+    }
+    if let Some(by_mean) = judged.privacy_by_mean {
+        let rest = bounds.stationarity.privacy - by_mean;
+        sentence(&format!(
+            "Of the privacy part {} comes by the mean of all nodes, where shares are gone, and {} by the nodes' disagreement, where \
+             they count and the theorem is generous.",
+            figure(by_mean),
+            figure(rest.max(0.0))
+        ));
     }
     if !judged.conditions.hold() {
         return;

@@ -8,6 +8,7 @@ use prdo::accounting::pairs::{Cost, PairsError, Plan, Proof, Secrets};
 use prdo::accounting::{Accountant, AccountingError, Target};
 use prdo::algorithm::graph::{Network, parse_network};
 use prdo::budget::words::{plain, short, up};
+use prdo::report::against::{EACH_ROW, HEAD, PSEUDO_RANDOM, at_most, coalition};
 use prdo::theory::disagreement::{Apart, BETA, Exchanges, apart};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -188,31 +189,17 @@ fn summary(args: &PairsArgs, plan: &Plan, secrets: &Secrets, target: &Target) {
 fn table(args: &PairsArgs, plan: &Plan, secrets: &Secrets) {
     say("");
     let row = |cost: &Cost| {
-        let who = match cost.colluders {
-            all if all + 1 == secrets.nodes() => "all others, or all keys lost".to_string(),
-            0 => "none: outsiders only".to_string(),
-            1 => "any 1 member".to_string(),
-            c => format!("any {c} members"),
-        };
+        let who = coalition(cost.colluders, secrets.nodes());
         let agreed = if cost.colluders == args.colluders { " (as agreed)" } else { "" };
         let bound = if cost.proof == Proof::Bound { "≥ " } else { "" };
         let multiplier = format!("{bound}{:.4}", (cost.multiplier * 1e4).floor() / 1e4);
-        vec![format!("{who}{agreed}"), multiplier, up_to_places(cost.epsilon)]
+        vec![format!("{who}{agreed}"), multiplier, at_most(Some(cost.epsilon), 4)]
     };
     let rows: Vec<_> = plan.costs.iter().map(row).collect();
-    print_table(&["who puts together what they know", "noise as good as", "ε at most"], &rows);
+    print_table(&[HEAD[0], "noise as good as", HEAD[1]], &rows);
     say("");
-    say(
-        "Each row is about the records of the members outside; outsiders, who see every message, belong to every coalition.",
-    );
-    say(
-        "Shares are pseudo-random: all rows but the last assume bounded computing power, the last holds against everybody.",
-    );
-}
-
-/// A bound on ε to four places, rounded up.
-fn up_to_places(epsilon: f64) -> String {
-    if epsilon.is_finite() { format!("{:.4}", (epsilon * 1e4).ceil() / 1e4) } else { "∞".into() }
+    say(EACH_ROW);
+    say(PSEUDO_RANDOM);
 }
 
 fn members(apart: &[Apart]) {
