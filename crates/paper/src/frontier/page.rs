@@ -243,9 +243,9 @@ mod tests {
         assert_eq!(
             csv.lines().take(2).collect::<Vec<_>>(),
             [
-                "data,features,method,epsilon,delta,accuracy_mean,accuracy_std,seeds,lowest_node_accuracy,\
+                "data,features,method,noise,epsilon,delta,accuracy_mean,accuracy_std,seeds,lowest_node_accuracy,\
                  validation_accuracy,noise_multiplier,epsilon_proven,rate,rounds,clip,step_size,parameters,seconds,bytes_sent",
-                "digits,scattering,prdo,1.0,0.00001,0.709,0.014142135623730963,2,0.0,0.0,1.5,0.0,0.0,0.0,0.0,0.0,0.0,2.0,1000000.0",
+                "digits,scattering,prdo,independent,1.0,0.00001,0.709,0.014142135623730963,2,0.0,0.0,1.5,0.0,0.0,0.0,0.0,0.0,0.0,2.0,1000000.0",
             ]
         );
         assert_eq!(csv.lines().count(), 5);

@@ -76,7 +76,7 @@ proptest! {
             ("5 local steps", local(plain.clone(), 5.0)),
             ("3 bits", bits(plain.clone(), 3.0)),
             ("2 bits", bits(plain.clone(), 2.0)),
-            ("signs", bits(plain.clone(), 1.0).with(MIXED.is(0.2))),
+            ("signs", bits(plain.clone(), 1.0)),
             ("the largest of 4", top(plain.clone(), 1.0).with(MIXED.is(0.1)).with(MEMORY.is(1.0))),
             ("the 2 largest of 4", top(plain.clone(), 2.0)),
             ("4 bits, 2 local steps", local(bits(plain.clone(), 4.0), 2.0)),

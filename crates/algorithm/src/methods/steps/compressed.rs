@@ -60,7 +60,7 @@ pub const KEEP: Number = Number {
 pub const MIXED: Number = Number {
     name: "wire.step",
     symbol: "γ",
-    doc: "how much of a difference between neighbours is corrected in an exchange; 0 is 1 for 3 bits or more, otherwise 0.3",
+    doc: "how much of a difference between neighbours is corrected in an exchange; 0 is 1 for 3 bits or more, 0.05 for one, otherwise 0.3",
     allowed: "from 0 to 1",
     is_allowed: |x| (0.0..=1.0).contains(&x),
     default: 0.0,
@@ -92,7 +92,8 @@ pub fn packing(settings: &Settings) -> Packing {
 fn steps(settings: &Settings) -> (f64, f64) {
     let (gamma, eta) = match packing(settings) {
         Packing::Bits(2) => (0.3, 0.5),
-        Packing::Bits(1) | Packing::Top(_) => (0.3, 1.0),
+        Packing::Bits(1) => (0.05, 1.0),
+        Packing::Top(_) => (0.3, 1.0),
         Packing::Plain | Packing::Bits(_) => (1.0, 1.0),
     };
     let given = |number: &Number, default: f64| match number.of(settings) {
