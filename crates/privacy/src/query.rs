@@ -136,10 +136,6 @@ impl<'a, P: Protection> Query<'a, P> {
         self.scaled.map(|scaled| scaled.by)
     }
 
-    pub fn clips(&self) -> Clips {
-        self.clips
-    }
-
     /// How many gradients of a record this query needs.
     pub fn evaluations(&self) -> u64 {
         if self.difference.is_some() { 2 } else { 1 }
